@@ -3,16 +3,16 @@ import { statement } from "./statement.ts";
 
 /** The objects in responses that commits changed. */
 export interface InvalidationsSince {
-  /** The number of the last commit included. */
+  /** Number of the last commit included. */
   readonly seq: number;
-  /** Whether more objects changed than are listed; then the lists are empty. */
+  /** Whether more objects changed than can be listed; if so, the lists are empty. */
   readonly everything: boolean;
   readonly fids: readonly number[];
   readonly castIds: readonly number[];
   readonly channelIds: readonly string[];
 }
 
-/** The number of commits whose changes are retained. A reader that missed more clears its cache. */
+/** Number of commits whose changes are retained. A reader that missed more clears its cache. */
 const RETAINED_COMMITS = 256;
 /** Above this size, applying the list costs a reader more than clearing its cache. */
 const MAX_LISTED = 4096;
@@ -37,8 +37,8 @@ const changesSince = statement<
 );
 
 /**
- * Records the objects whose presented state one transaction changes. Code that writes a row that a User, Cast or Channel
- * is built from records the object here. The transaction stores the record as its last step.
+ * Records the objects whose presented state a transaction changes. Code that writes a row from which a User, Cast or Channel
+ * is built records the object here. The transaction stores the record as its last step.
  */
 export class InvalidationRecorder {
   readonly #fids = new Set<number>();
@@ -84,12 +84,12 @@ export class InvalidationRecorder {
   }
 }
 
-/** The number of the last commit with recorded changes. */
+/** Returns the number of the last commit with recorded changes. */
 export function lastInvalidationSeq(db: SqliteConnection): number {
   return db.get(lastChange)?.seq ?? 0;
 }
 
-/** Returns the changes of the commits after number `since`; undefined when there are none. */
+/** Returns the changes of the commits after number `since`; undefined if there are none. */
 export function readInvalidations(db: SqliteConnection, since: number): InvalidationsSince | undefined {
   const last = lastInvalidationSeq(db);
   if (last === since) return undefined;

@@ -45,14 +45,14 @@ const dropEmptyFollow = statement<unknown, [fid: number]>(
 );
 
 /**
- * Changes of `cast_counts` and `follow_counts` in one transaction, written once and in order of keys as its last step. A transaction
- * reads these tables by `ofCast` only.
+ * Changes of `cast_counts` and `follow_counts` in one transaction, written once, in order of keys, as its last step. A
+ * transaction reads these tables only through `ofCast`.
  */
 export class CountChanges {
   readonly #casts = new Map<number, CastCounts>();
   readonly #follows = new Map<number, FollowCounts>();
 
-  /** Adds to the counts of the cast `id` of `fid`, which may be missing. */
+  /** Adds to the counts of the cast `id` of `fid`. The cast may be missing. */
   cast(id: number, fid: number, by: { likes?: number; recasts?: number; replies?: number }): void {
     let counts = this.#casts.get(id);
     if (!counts) {
@@ -64,7 +64,7 @@ export class CountChanges {
     counts.replies += by.replies ?? 0;
   }
 
-  /** Returns the counts of a cast with the changes of the transaction. */
+  /** Returns the counts of a cast, including the changes of the transaction. */
   ofCast(db: SqliteConnection, id: number): Omit<CastCounts, "fid"> {
     const [stored, changes] = [db.get(countsOfCast, id), this.#casts.get(id)];
     const sum = (name: "likes" | "recasts" | "replies") => (stored?.[name] ?? 0) + (changes?.[name] ?? 0);
@@ -132,7 +132,7 @@ const deleteText = statement<unknown, [id: number]>("search.delete", "DELETE FRO
  * one, so the transaction writes the changes in order of ids as its last step.
  */
 export class SearchChanges {
-  /** Whether the full-text index is written. */
+  /** Whether the full-text index is maintained. */
   isOn = true;
   readonly #added = new Map<number, string>();
   readonly #dropped = new Set<number>();
@@ -141,7 +141,7 @@ export class SearchChanges {
     if (this.isOn) this.#added.set(castId, text);
   }
 
-  /** Whether the index has the words of a cast, or will have at the end of the transaction. */
+  /** Reports whether the index has the words of a cast, or will have them at the end of the transaction. */
   has(db: SqliteConnection, castId: number): boolean {
     if (this.#added.has(castId)) return true;
     return !this.#dropped.has(castId) && db.get(textAt, castId) !== undefined;
@@ -159,7 +159,7 @@ export class SearchChanges {
   }
 
   flush(db: SqliteConnection): void {
-    // Deletions first: another cast may have got a deleted id.
+    // Deletions first, because another cast may have been given a deleted id.
     for (const id of [...this.#dropped].sort(ascending)) db.run(deleteText, id);
     const added = [...this.#added].sort(([a], [b]) => ascending(a, b));
     for (const [id, text] of added) db.run(insertText, id, searchText(text));
@@ -169,7 +169,7 @@ export class SearchChanges {
 
 const ascending = (a: number, b: number) => a - b;
 
-/** The most rows that one commit moves to other cast ids. */
+/** Maximum number of rows that one commit moves to other cast ids. */
 const MAX_REPOINTED_ROWS = 1000;
 
 export interface Repoint {
@@ -190,12 +190,12 @@ const deleteRepoint = statement<unknown, [oldId: number]>(
   "DELETE FROM cast_repoints WHERE old_id = ?",
 );
 
-/** The rows of `cast_repoints`, read once, and how many rows the current transaction may still move. */
+/** The rows of `cast_repoints`, read once, and the number of rows that the current transaction may still move. */
 export class PendingRepoints {
   /** Old ids by new ids; undefined until they are read. */
   #oldIds: Map<number, number> | undefined;
   readonly #newIds = new Map<number, number>();
-  /** The bound of one transaction. Tests lower it. */
+  /** Maximum per transaction. Tests lower it. */
   rowsPerTransaction = MAX_REPOINTED_ROWS;
   #rowsLeft = MAX_REPOINTED_ROWS;
 
@@ -203,12 +203,12 @@ export class PendingRepoints {
     this.#rowsLeft = this.rowsPerTransaction;
   }
 
-  /** The number of rows that the current transaction may still move. */
+  /** Number of rows that the current transaction may still move. */
   get rowsLeft(): number {
     return this.#rowsLeft;
   }
 
-  /** Counts moved rows of the current transaction. */
+  /** Counts rows that the current transaction has moved. */
   use(rows: number): void {
     this.#rowsLeft -= rows;
   }
@@ -217,12 +217,12 @@ export class PendingRepoints {
     return [...this.#loaded(db)].map(([newId, oldId]) => ({ oldId, newId }));
   }
 
-  /** Whether rows are left to move. */
+  /** Reports whether rows are left to move. */
   areAny(db: SqliteConnection): boolean {
     return this.#loaded(db).size > 0;
   }
 
-  /** Returns the other id under which rows may still name this cast. */
+  /** Returns the old id under which rows may still name this cast. */
   oldIdOf(db: SqliteConnection, newId: number): number | undefined {
     return this.#loaded(db).get(newId);
   }
@@ -245,7 +245,7 @@ export class PendingRepoints {
     db.run(deleteRepoint, oldId);
   }
 
-  /** Forgets what a transaction that was rolled back may have changed. */
+  /** Discards what a rolled-back transaction may have changed. */
   clear(): void {
     this.#oldIds = undefined;
   }

@@ -1,17 +1,17 @@
 import type { IndexDatabase } from "./database.ts";
 import { statement } from "./statement.ts";
 
-/** The on-chain events of one type of an fid that two nodes had alike. */
+/** The on-chain events of one type of an fid on which two nodes agreed. */
 export interface ConfirmedEvents {
   readonly type: number;
   readonly fid: number;
-  /** The digest of all of them, as the index has them. */
+  /** Digest of all of them, as stored in the index. */
   readonly fingerprint: Uint8Array;
   /** Unix seconds. */
   readonly confirmedAt: number;
 }
 
-/** A later one takes the place of the oldest. */
+/** Beyond this number, a new entry replaces the oldest. */
 export const MAX_CONFIRMED = 10_000;
 
 const select = statement<ConfirmedEvents, [fid: number, type: number]>(
@@ -27,7 +27,7 @@ const dropOld = statement<unknown, [kept: number]>(
   "DELETE FROM confirmed_events WHERE id <= (SELECT max(id) FROM confirmed_events) - ?",
 );
 
-/** Returns what two nodes had alike last; undefined if that is not known. */
+/** Returns the events on which two nodes last agreed; undefined if that is not known. */
 export function confirmedEventsOf(db: IndexDatabase, fid: number, type: number): ConfirmedEvents | undefined {
   return db.get(select, fid, type);
 }

@@ -26,11 +26,11 @@ const insertSigner = statement<unknown, [key: Uint8Array]>(
 );
 const MAX_CACHED_SIGNERS = 20_000;
 
-/** The ids of recently used signers, as one connection has written or read them. */
+/** The ids of recently used signers, as written or read by one connection. */
 class SignerIds {
   readonly #ids = new Map<string, number>();
 
-  /** Returns the id of a signer. A new one is inserted. */
+  /** Returns the id of a signer, inserting it if it is new. */
   of(db: SqliteConnection, key: Uint8Array): number {
     const name = Buffer.prototype.latin1Slice.call(key);
     const cached = this.#ids.get(name);
@@ -41,7 +41,7 @@ class SignerIds {
     return id;
   }
 
-  /** Forgets the ids of a transaction that was rolled back. */
+  /** Discards the ids of a transaction that was rolled back. */
   clear(): void {
     this.#ids.clear();
   }
@@ -67,24 +67,25 @@ const unnamedUrl = statement<{ id: number }, [id: number]>(
 );
 
 /**
- * Ids of casts and URLs that one transaction removed a row of. The transaction ends by deleting the rows of `missing_casts`
- * and `urls` that nothing names any more. A thread's root URL is the parent URL of a live cast, so only that is checked.
+ * Ids of casts and URLs that rows deleted by one transaction had named. The transaction ends by deleting the rows of
+ * `missing_casts` and `urls` that nothing names any more. A thread's root URL is the parent URL of a live cast, so only that
+ * is checked.
  */
 class UnnamedIds {
   readonly #casts = new Set<number>();
   readonly #urls = new Set<number>();
 
-  /** A row that named this cast was deleted or changed. */
+  /** Notes that a row that named this cast was deleted or changed. */
   cast(id: number): void {
     this.#casts.add(id);
   }
 
-  /** A row that named this URL was deleted. */
+  /** Notes that a row that named this URL was deleted. */
   url(id: number): void {
     this.#urls.add(id);
   }
 
-  /** Whether nothing names a URL that is stored, and no row that named it was deleted: the disk lost such a row. */
+  /** Reports whether nothing names a stored URL although no row that named it was deleted: the disk lost such a row. */
   isLostUrl(db: SqliteConnection, id: number): boolean {
     return !this.#urls.has(id) && db.get(unnamedUrl, id) !== undefined;
   }
@@ -104,7 +105,7 @@ class UnnamedIds {
 
 const CASTS_PER_GENERATION = 20_000;
 
-/** The ids of live casts that the writer used last, by hash. Most rows name a cast of the last hours. */
+/** The ids of live casts that the writer used last, by hash. Most rows name a cast of the last few hours. */
 class RecentCasts {
   #young = new Map<string, { id: number; fid: number }>();
   #old = new Map<string, { id: number; fid: number }>();
@@ -124,7 +125,7 @@ class RecentCasts {
     this.#young.set(keyOf(hash), { id, fid });
   }
 
-  /** The cast is no longer live. */
+  /** Removes a cast that is no longer live. */
   drop(hash: Uint8Array): void {
     const key = keyOf(hash);
     this.#young.delete(key);
@@ -145,10 +146,10 @@ import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: 
 
 const migrations = embeddedMigrations("index");
 
-/** The creation time of the newest migration of the index, unix ms. */
+/** The creation time of the newest migration of the index, in Unix milliseconds. */
 export const INDEX_SCHEMA: number = migrations.at(-1)?.folderMillis ?? 0;
 
-/** The path of the index inside a data directory. */
+/** Returns the path of the index inside a data directory. */
 export function indexPath(dataDir: string): string {
   return join(dataDir, "index.db");
 }
@@ -164,7 +165,7 @@ export class IndexDatabase extends SqliteConnection {
   readonly people = new PeopleChanges();
   /** Changes of the current transaction to counts of casts and follows. */
   readonly counts = new CountChanges();
-  /** Ids that the current transaction removed a row of. */
+  /** Ids that rows deleted by the current transaction had named. */
   readonly unnamed = new UnnamedIds();
   /** Ids of signers. Used by the writer. */
   readonly signers = new SignerIds();
@@ -172,18 +173,21 @@ export class IndexDatabase extends SqliteConnection {
   readonly recentCasts = new RecentCasts();
   /** Casts whose rows still move to their new ids. Used by the writer. */
   readonly repoints = new PendingRepoints();
-  /** The network of the messages, once it was read: it never changes. */
+  /** The network of the messages, once it has been read. It never changes. */
   network: FarcasterNetwork | undefined;
-  /** What reads show of a channel that is registered and imported (`channels.protocol_names`). Set in a node, by its readers. */
+  /**
+   * What reads show for a channel that is both registered and imported (`channels.protocol_names`). Set in a node by its
+   * readers.
+   */
   protocolNames: "win" | "lose" = "win";
-  /** Set in a node, by its writer and by the readers that give away numbers of events. */
+  /** Set in a node by its writer and by the readers that hand out event numbers. */
   commits: CommitSequence | undefined;
   /** Undefined for an index in memory. */
   readAhead: ReadAhead | undefined;
   /** Called after each transaction, committed or not, before its caller continues. */
   onTransactionEnd: (() => void) | undefined;
 
-  /** Announces look-ups, so that an index larger than the memory reads their pages together. */
+  /** Announces look-ups, so that the pages of an index larger than the memory are read together. */
   willRead(lookUps: () => readonly LookUps[]): void {
     this.readAhead?.willRead(lookUps);
   }
@@ -215,7 +219,7 @@ export class IndexDatabase extends SqliteConnection {
     }
   }
 
-  /** Forgets what the writer has read, because a transaction was rolled back or another connection has written. */
+  /** Discards what the writer has read, because a transaction was rolled back or another connection has written. */
   forget(): void {
     this.signers.clear();
     this.recentCasts.clear();
@@ -224,7 +228,7 @@ export class IndexDatabase extends SqliteConnection {
   }
 }
 
-/** Opens the index for its one writer. Creates it when it is missing, and migrates its schema. */
+/** Opens the index for its only writer. Creates it if it is missing, and migrates its schema. */
 export function openIndexWriter(path: string): IndexDatabase {
   const sqlite = openWriter(
     { database: "index", file: path },
@@ -232,8 +236,9 @@ export function openIndexWriter(path: string): IndexDatabase {
       migrations,
       // Holds the upper levels of every b-tree and the recently used leaves.
       cacheKib: 65536,
-      // A commit touches pages all over the indexes, and a checkpoint writes each of them once, however often the log holds it.
-      // Checkpoints every 64 MB of log take a seventh less merge time than every 16 MB, and one checkpoint takes no longer.
+      // A commit touches pages all over the indexes, and a checkpoint writes each of them once, however often it is in the
+      // log. Checkpoints every 64 MB of log take a seventh less merge time than every 16 MB, and one checkpoint takes no
+      // longer.
       checkpointPages: 16_000,
       mayCreate: true,
     },
@@ -253,17 +258,17 @@ function withReadAhead(db: IndexDatabase): IndexDatabase {
   return db;
 }
 
-/** Opens an index of any version, which stays as it is. The last connection that closes writes the log back. */
+/** Opens an index of any version without migrating it. The last connection to close writes the log back. */
 export function openIndexAsIs(path: string): IndexDatabase {
   return new IndexDatabase(openAsIs({ database: "index", file: path }, { readonly: false }));
 }
 
-/** How the schema of an index relates to that of this program. */
+/** Returns how the schema of an index relates to that of this program. */
 export function indexVersion(db: IndexDatabase): SchemaVersion {
   return compareVersion(db, appliedMigrations(db.sqlite), migrations);
 }
 
-/** Whether the applied migrations are those of an index in an older format. */
+/** Reports whether the applied migrations are those of an index in an older format. */
 export function isOlderFormat(applied: readonly number[]): boolean {
   return beginsEarlier(applied, migrations);
 }

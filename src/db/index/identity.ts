@@ -8,7 +8,7 @@ import { clearMeta, readMeta, writeMeta } from "./meta.ts";
 /**
  * Binds an index to one network.
  *
- * @throws UserError when the index holds another network's data.
+ * @throws UserError when the index has another network's data.
  */
 export function claimNetwork(db: IndexDatabase, network: string): void {
   const refusal = refusalOfNetwork(db, network);
@@ -16,7 +16,7 @@ export function claimNetwork(db: IndexDatabase, network: string): void {
   if (readMeta(db, "network") === undefined) writeMeta(db, "network", network);
 }
 
-/** Why an index does not serve a network; undefined if it does. */
+/** Returns why an index does not serve a network; undefined if it does. */
 export function refusalOfNetwork(db: IndexDatabase, network: string): string | undefined {
   const claimed = readMeta(db, "network");
   if (claimed === undefined || claimed === network) return undefined;
@@ -24,7 +24,7 @@ export function refusalOfNetwork(db: IndexDatabase, network: string): string | u
 }
 
 /**
- * The network of the messages in an index.
+ * Returns the network of the messages in an index.
  *
  * @throws Error when no network has claimed the index.
  */
@@ -40,12 +40,12 @@ function readNetwork(db: IndexDatabase): FarcasterNetwork {
   return networkOf(network);
 }
 
-/** Whether the index was filled with the demo network, whose keys are public. */
+/** Reports whether the index was filled with the demo network, whose keys are public. */
 export function isDemo(db: IndexDatabase): boolean {
   return readMeta(db, "demo") !== undefined;
 }
 
-/** Whether the index is filled from an upstream only. */
+/** Reports whether the index is filled only from an upstream. */
 export function isFollowing(db: IndexDatabase): boolean {
   return readMeta(db, "follows") !== undefined;
 }
@@ -53,7 +53,7 @@ export function isFollowing(db: IndexDatabase): boolean {
 /**
  * Binds an index to the source of its data. The demo network exists on one node only, so its index cannot follow an
  * upstream. An index that follows does so from its first record and permanently: records merged from other sources would
- * stay in it although no other node has them.
+ * remain although no other node has them.
  *
  * @param follows whether an upstream is set.
  * @throws UserError when the index has another source.
@@ -64,7 +64,7 @@ export function claimSource(db: IndexDatabase, { follows }: { follows: boolean }
   if (follows && !isFollowing(db)) writeMeta(db, "follows", "true");
 }
 
-/** Why an index does not take records of a source; undefined if it does. See `claimSource`. */
+/** Returns why an index does not take records of a source; undefined if it does. See `claimSource`. */
 export function refusalOfSource(db: IndexDatabase, { follows }: { follows: boolean }): string | undefined {
   if (follows && isDemo(db))
     return "this data directory holds the demo network, which cannot follow upstream.url. Use another data directory.";
@@ -76,20 +76,20 @@ export function refusalOfSource(db: IndexDatabase, { follows }: { follows: boole
 }
 
 /**
- * Whether the node of this index may start with an empty state without losing data: the index is empty or holds the demo
- * network. A state database is created before the first record enters an index, so every other index had one.
+ * Reports whether the node of this index may start with an empty state without losing data: the index is empty or has the
+ * demo network. A state database is created before the first record enters an index, so every other index had one.
  */
 export function mayLackState(db: IndexDatabase): boolean {
   return isEmpty(db) || isDemo(db);
 }
 
-/** Whether an index has no records. */
+/** Reports whether an index has no records. */
 export function isEmpty(db: IndexDatabase): boolean {
   const { messages, on_chain_events } = readTotals(db);
   return messages + on_chain_events === 0;
 }
 
-/** Marks the index as holding the demo network. */
+/** Marks the index as filled with the demo network. */
 export function markDemo(db: IndexDatabase): void {
   writeMeta(db, "demo", "true");
 }
@@ -97,10 +97,10 @@ export function markDemo(db: IndexDatabase): void {
 const KEY = "followed fids";
 const ALL = "all";
 
-/** Fids whose whole state is in an index, as of its positions: a list, or those of the whole network. */
+/** Fids whose complete state is in an index as of its positions: a list, or all fids of the network. */
 export type FollowedFids = ReadonlySet<number> | typeof ALL;
 
-/** Returns the fids whose whole state is in the index; undefined for an index that does not record them. */
+/** Returns the fids whose complete state is in the index; undefined for an index that does not record them. */
 export function readFollowedFids(db: IndexDatabase): FollowedFids | undefined {
   const text = readMeta(db, KEY);
   if (text === undefined || text === ALL) return text;
@@ -118,20 +118,23 @@ const RESERVED = "log reserved height";
 
 const RESERVING = "log reserving height";
 
-/** Properties of one index file. A copy with them would give its own events the numbers of other events. */
+/** Properties that belong to one index file. A copy that kept them would reuse event numbers for different events. */
 export const LOG_PROPERTIES = [LOG_ID, RESERVED, RESERVING] as const;
 
-/** The id of the logs of this index; undefined until a node has served it. */
+/** Returns the id of the logs of this index; undefined until a node has served it. */
 export function logIdOf(db: IndexDatabase): string | undefined {
   return readMeta(db, LOG_ID);
 }
 
-/** Whether the state's reserved height is one that this index has seen, or that was on its way when the node stopped. */
+/**
+ * Reports whether the state's reserved height is one that this index has recorded, or was about to record when the node
+ * stopped.
+ */
 export function hasSeenReservedHeight(db: IndexDatabase, height: number): boolean {
   return [readMeta(db, RESERVED), readMeta(db, RESERVING)].includes(String(height));
 }
 
-/** Records the height that is about to be reserved in the state, for the logs of this id. */
+/** Records the height that is about to be reserved in the state, for the logs with this id. */
 export function startReservingHeight(db: IndexDatabase, logId: string, height: number): void {
   writeMeta(db, LOG_ID, logId);
   writeMeta(db, RESERVING, String(height));

@@ -11,7 +11,7 @@ const putMeta = statement<unknown, [key: string, value: string]>(
 );
 const dropMeta = statement<unknown, [key: string]>("meta.drop", "DELETE FROM meta WHERE key = ?");
 
-/** Returns a property of the index as a whole. */
+/** Returns a property of the whole index. */
 export function readMeta(db: IndexDatabase, key: string): string | undefined {
   return db.get(getMeta, key)?.value;
 }

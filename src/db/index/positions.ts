@@ -18,17 +18,17 @@ const dropBetween = statement<unknown, [from: string, to: string]>(
   "DELETE FROM positions WHERE key >= ? AND key < ?",
 );
 
-/** The position of the resumable work named `key`; undefined before its first step. */
+/** Returns the position of the resumable work named `key`; undefined before its first step. */
 export function getPosition(db: IndexDatabase, key: string): number | undefined {
   return db.get(getStatement, key)?.position;
 }
 
-/** Stores the position of resumable work, inside the transaction of the work itself. */
+/** Stores the position of resumable work inside the transaction of the work itself. */
 export function putPosition(db: IndexDatabase, key: string, position: number): void {
   db.run(putStatement, key, position);
 }
 
-/** The keys of all positions that start with a prefix of ASCII characters. */
+/** Returns the keys of all positions that start with a prefix of ASCII characters. */
 export function positionKeys(db: IndexDatabase, prefix: string): string[] {
   return db.all(keysBetween, prefix, `${prefix}\uffff`).map(({ key }) => key);
 }
@@ -38,7 +38,7 @@ export function dropPositions(db: IndexDatabase, prefix: string): void {
   db.run(dropBetween, prefix, `${prefix}\uffff`);
 }
 
-/** A new position of resumable work. It is written in the transaction of a batch. */
+/** A new position of resumable work, written in the transaction of a batch. */
 export interface PositionUpdate {
   readonly key: string;
   readonly position: number;

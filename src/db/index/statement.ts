@@ -1,4 +1,3 @@
 import { createStatementRegistry } from "../sqlite/statement-registry.ts";
 
-/** The statements of the index. */
 export const { statement, declaredStatements } = createStatementRegistry();

@@ -1,36 +1,36 @@
 import type { IndexDatabase } from "./database.ts";
 import { statement } from "./statement.ts";
 
-/** What a record is of: a message, an on-chain event, an event of shard 0, or a hub event. */
+/** The kind of a record: a message, an on-chain event, an event of shard 0, or a hub event. */
 export type UnknownKind = "message" | "on_chain_event" | "block_event" | "hub_event";
 
-/** A decided record that this program does not know. */
+/** A decided record of a kind that this program does not know. */
 export interface UnknownRecord {
   readonly kind: UnknownKind;
-  /** The number of its type; 0 for one that cannot be decoded. */
+  /** Number of its type; 0 if it cannot be decoded. */
   readonly number: number;
   readonly shard: number;
   readonly block: number;
-  /** The number of shard 0's event, or the id of a hub event. */
+  /** Number of shard 0's event, or the id of a hub event. */
   readonly position: number;
-  /** As it was received. */
+  /** As received. */
   readonly bytes: Uint8Array;
 }
 
-/** How many records of one kind have come. */
+/** How many records of one kind have arrived. */
 export interface UnknownCount {
   readonly kind: string;
   readonly number: number;
   readonly seen: number;
-  /** Those that are not kept: there was no room. */
+  /** Those that were not kept because there was no room. */
   readonly dropped: number;
   /** Unix seconds. */
   readonly lastAt: number;
 }
 
-/** Bytes of all kept records. */
+/** Maximum total size of all kept records, in bytes. */
 export const MAX_UNKNOWN_BYTES = 64 * 1024 * 1024;
-/** Numbers beyond it are counted together: an upstream may invent as many as it likes. */
+/** Numbers beyond this are counted together, because an upstream can invent any number of them. */
 const MAX_KINDS = 256;
 const OTHERS = -1;
 
@@ -75,10 +75,10 @@ const recordsAfter = statement<UnknownRecord & { id: number }, [id: number, limi
   `SELECT id, kind, number, shard, block, position, bytes FROM unknown_records WHERE id > ? ORDER BY id LIMIT ?`,
 );
 
-/** Bytes that each connection's writer has kept, so that not every insertion adds them up. */
+/** Bytes kept by each connection's writer, so that not every insertion adds them up. */
 const keptBy = new WeakMap<IndexDatabase, number>();
 
-/** Keeps and counts a record, in the transaction of its block. The oldest records go when there is no room. */
+/** Keeps and counts a record in the transaction of its block. Deletes the oldest records if there is no room. */
 export function keepUnknown(
   db: IndexDatabase,
   record: UnknownRecord,
@@ -107,12 +107,12 @@ function countedNumber(db: IndexDatabase, { kind, number }: { kind: string; numb
   return isListed ? number : OTHERS;
 }
 
-/** Returns the kinds of unknown records, with how many have come. */
+/** Returns the kinds of unknown records, with how many have arrived. */
 export function unknownCounts(db: IndexDatabase): UnknownCount[] {
   return db.all(kinds, MAX_KINDS + 4);
 }
 
-/** The kept records after `id`, the oldest first. */
+/** Returns the kept records after `id`, the oldest first. */
 export function unknownAfter(
   db: IndexDatabase,
   id: number,

@@ -4,7 +4,7 @@ import { statement } from "./statement.ts";
 /** A journaled block of the followed node. */
 export interface JournaledBlock {
   readonly block: number;
-  /** Its events in wire form. */
+  /** The block's events in wire form. */
   readonly bytes: Uint8Array;
 }
 
@@ -88,12 +88,12 @@ export function putChainHead(db: IndexDatabase, head: ChainHead): void {
   db.run(putHead, head.shard, head.height, head.hash, head.timestamp, head.root, head.certified);
 }
 
-/** Adds a block to the journal. Does nothing when the block is there already. */
+/** Adds a block to the journal. Does nothing if the block is already there. */
 export function appendToJournal(db: IndexDatabase, shard: number, { block, bytes }: JournaledBlock): void {
   db.run(appendBlock, shard, block, bytes);
 }
 
-/** The next blocks of a shard after `block`, at most `limit`. */
+/** Returns the next blocks of a shard after `block`, at most `limit`. */
 export function journaledBlocksAfter(
   db: IndexDatabase,
   shard: number,
@@ -103,7 +103,7 @@ export function journaledBlocksAfter(
   return db.all(blocksAfter, shard, block, limit);
 }
 
-/** Deletes the applied blocks of a shard, up to `block`. */
+/** Deletes the applied blocks of a shard up to `block`. */
 export function dropFromJournal(db: IndexDatabase, shard: number, block: number): void {
   db.run(dropBlocks, shard, block);
 }
@@ -118,33 +118,33 @@ export function dropFromTodo(db: IndexDatabase, fid: number): boolean {
   return db.run(dropTodo, fid) > 0;
 }
 
-/** The next fids after `fid` whose state must be read. */
+/** Returns the next fids after `fid` whose state must be read. */
 export function todoAfter(db: IndexDatabase, fid: number, limit: number): number[] {
   return db.all(selectTodoAfter, fid, limit).map((row) => row.fid);
 }
 
-/** Whether the state of an fid must be read. */
+/** Reports whether the state of an fid must be read. */
 export function isOnTodo(db: IndexDatabase, fid: number): boolean {
   return db.get(onTodo, fid) !== undefined;
 }
 
-/** Adds an fid of which only the profile is stored. Returns whether it was new. */
+/** Adds an fid for which only the profile is stored. Returns whether it was new. */
 export function addMentionedFid(db: IndexDatabase, fid: number): boolean {
   return db.run(addMentioned, fid) > 0;
 }
 
-/** Replaces the fids of which only the profile is stored. */
+/** Replaces the fids for which only the profile is stored. */
 export function replaceMentionedFids(db: IndexDatabase, fids: Iterable<number>): void {
   db.run(clearMentioned);
   for (const fid of fids) db.run(addMentioned, fid);
 }
 
-/** The next fids after `fid` of which only the profile is stored. */
+/** Returns the next fids after `fid` for which only the profile is stored. */
 export function mentionedFidsAfter(db: IndexDatabase, fid: number, limit: number): number[] {
   return db.all(selectMentionedAfter, fid, limit).map((row) => row.fid);
 }
 
-/** Deletes all pending work, so that it can start from scratch. */
+/** Deletes all pending work, so that it can start over. */
 export function clearUpstreamWork(db: IndexDatabase): void {
   db.run(clearBlocks);
   db.run(clearTodo);

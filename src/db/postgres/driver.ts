@@ -3,16 +3,17 @@ import type { ConnectOptions } from "../../config/postgres-url.ts";
 import type { PgScalar, PgStatement, PgValue } from "./statement.ts";
 
 /**
- * Replaces the NUL that PostgreSQL refuses in text. Stored text has none, but a URL may ask for an id with one: no record has it,
- * nor the replacement.
+ * Replaces NUL, which PostgreSQL refuses in text. Stored text never contains it, but a URL may ask for an id that does; no
+ * record has that id, nor the replacement.
  */
 function storable(text: string): string {
   return text.replaceAll("\0", "\uFFFD");
 }
 
 /**
- * A parameter as it is sent: bytes and null as they are, all else as text whose type PostgreSQL takes from the statement.
- * A number sent as a number would have the type of its size, and each type would be a prepared statement of its own.
+ * Returns a parameter as it is sent: bytes and null unchanged, everything else as text, whose type PostgreSQL takes from the
+ * statement. A number sent as a number would have the type of its size, and each type would be a separate prepared
+ * statement.
  */
 function sentValue(value: PgValue): string | Uint8Array | null {
   if (value === null || value instanceof Uint8Array) return value;
@@ -20,7 +21,7 @@ function sentValue(value: PgValue): string | Uint8Array | null {
   return typeof value === "string" ? storable(value) : String(value);
 }
 
-/** The text form of an array: `{1,"a\"b",NULL,"\\x00ff"}`. */
+/** Returns the text form of an array: `{1,"a\"b",NULL,"\\x00ff"}`. */
 function arrayLiteral(values: readonly PgScalar[]): string {
   return `{${values.map(element).join(",")}}`;
 }
@@ -36,14 +37,14 @@ function element(value: PgScalar): string {
 const BIGINT = 20;
 const BIGINTS = 1016;
 
-/** A column of a result, as the driver describes it. */
+/** A column of a result as described by the driver. */
 interface ResultColumn {
   readonly name: string;
-  /** The OID of its type. */
+  /** OID of its type. */
   readonly type: number;
 }
 
-/** Turns the BigInts of a result into numbers, in place. A value beyond 2^53 - 1 is an error. */
+/** Converts the BigInts of a result to numbers, in place. A value beyond 2^53 - 1 is an error. */
 function numberColumns(rows: Record<string, unknown>[], columns: readonly ResultColumn[]): void {
   for (const { name, type } of columns) {
     if (type === BIGINT) for (const row of rows) row[name] = numberOrNull(row[name]);
@@ -63,7 +64,7 @@ function numberOrNull(value: unknown): number | null {
   return number;
 }
 
-/** What each connection is opened with. */
+/** Parameters with which each connection is opened. */
 export interface PgSession {
   /** Names the connection in the server's views: `<service>/<node>/<part>`. */
   readonly applicationName: string;
@@ -71,18 +72,21 @@ export interface PgSession {
   readonly schema: string;
   readonly statementTimeoutMs: number;
   readonly lockTimeoutMs: number;
-  /** Whether a commit waits for the disk. */
+  /** Whether commits wait for the disk. */
   readonly syncsCommits: boolean;
 }
 
 export interface PgDriverOptions {
   readonly connect: ConnectOptions;
-  /** PEM of own authorities. */
+  /** PEM of the operator's own certificate authorities. */
   readonly tlsCa?: string;
   readonly session: PgSession;
-  /** The most connections; they are opened when they are needed. */
+  /** Maximum number of connections, which are opened on demand. */
   readonly connections: number;
-  /** Runs first on each new connection, also one in place of a lost one. While it rejects, nothing else runs there. Default: nothing. */
+  /**
+   * Runs first on each new connection, including one that replaces a lost one. While it rejects, nothing else runs there.
+   * Default: nothing.
+   */
   readonly verify?: VerifyConnection | undefined;
   readonly connectTimeoutMs: number;
 }
@@ -95,25 +99,25 @@ export interface PgRunner {
     statement: PgStatement<Row, never>,
     params: readonly PgValue[],
   ): Promise<{ readonly rows: Row[]; readonly count: number }>;
-  /** Runs SQL text without parameters, also several statements of a migration. */
+  /** Runs SQL text without parameters. The text may contain several statements, as migrations do. */
   runText(sql: string): Promise<Record<string, unknown>[]>;
-  /** Runs `COPY … FROM STDIN` with the bytes in the format that it names. */
+  /** Runs `COPY … FROM STDIN` with bytes in the format that the statement names. */
   copyIn(sql: string, chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<void>;
-  /** Runs `COPY … TO STDOUT`. Its bytes must be read to the end. */
+  /** Runs `COPY … TO STDOUT`. The output must be read to the end. */
   copyOut(sql: string): AsyncIterable<Uint8Array>;
 }
 
 /**
- * Connections to one server. Its promises may never settle while the server is frozen: the caller keeps a deadline of its
- * own and closes the driver.
+ * Connections to one server. Its promises may never settle while the server is frozen, so the caller keeps its own deadline
+ * and closes the driver.
  */
 export interface PgDriver extends PgRunner {
   begin<T>(body: (runner: PgRunner) => Promise<T>): Promise<T>;
-  /** Closes all connections at once. Everything open fails with an unknown outcome. */
+  /** Closes all connections at once. Everything in progress fails with an unknown outcome. */
   close(): void;
 }
 
-/** The interface of Bun's driver that is used here; its own types lack `columns`. */
+/** The part of Bun's driver that is used here; its own types lack `columns`. */
 type SqlResult = Record<string, unknown>[] & {
   readonly count: number | null;
   readonly columns?: readonly ResultColumn[];
@@ -126,10 +130,10 @@ interface CopyQuery {
   writable(): WritableStream<Uint8Array>;
 }
 
-/** The time after which the server ends a transaction whose client is silent. */
+/** Time in milliseconds after which the server ends a transaction whose client is silent. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
 
-/** Opens a driver. Connects with the first statement. Only this file uses Bun's driver. */
+/** Opens a driver, which connects with its first statement. Only this file uses Bun's driver. */
 export function openPgDriver(options: PgDriverOptions): PgDriver {
   if (options.verify) return openVerifiedDriver(options, options.verify);
   const sql = openSql(options, options.connections);
@@ -140,13 +144,13 @@ export function openPgDriver(options: PgDriverOptions): PgDriver {
   };
 }
 
-/** A connection of its own, which Bun's driver replaces when it is lost. */
+/** A driver with a single connection, which Bun's driver replaces if it is lost. */
 interface Connection {
   readonly sql: SQL;
   isVerified: boolean;
 }
 
-/** Bun's driver does not say which of its connections runs a statement, so each is a driver of one. */
+/** Bun's driver does not say which of its connections runs a statement, so each connection gets its own driver. */
 function openVerifiedDriver(options: PgDriverOptions, verify: VerifyConnection): PgDriver {
   const all: Connection[] = [];
   const idle: Connection[] = [];
@@ -172,7 +176,7 @@ function openVerifiedDriver(options: PgDriverOptions, verify: VerifyConnection):
   async function use<T>(work: (sql: PgSql) => Promise<T>): Promise<T> {
     const connection = await take();
     try {
-      // A lost connection is noticed before the next statement can reach another one in its place.
+      // Notices a lost connection before the next statement can reach its replacement.
       return connection.isVerified ? await work(connection.sql) : await useVerified(connection, work);
     } finally {
       const next = waiting.shift();
@@ -181,7 +185,7 @@ function openVerifiedDriver(options: PgDriverOptions, verify: VerifyConnection):
     }
   }
 
-  /** A reserved connection is not replaced: what follows the verification runs where that ran. */
+  /** A reserved connection is not replaced, so what follows the verification runs on the connection that was verified. */
   async function useVerified<T>(connection: Connection, work: (sql: PgSql) => Promise<T>): Promise<T> {
     const reserved = await connection.sql.reserve();
     try {
@@ -231,7 +235,7 @@ function openSql(options: PgDriverOptions, connections: number, onClose?: () => 
     connectionTimeout: Math.max(1, Math.ceil(options.connectTimeoutMs / 1000)),
     bigint: true,
     connection: {
-      // Takes the place of PGOPTIONS of the environment.
+      // Overrides PGOPTIONS from the environment.
       options: "",
       application_name: session.applicationName.slice(0, 63),
       search_path: session.schema,
@@ -267,7 +271,7 @@ function runnerOf(sql: UnsafeSql): PgRunner {
         for await (const chunk of chunks) await writer.write(chunk);
       } catch (cause) {
         await writer.abort(cause).catch(() => {});
-        // The error of the server says more than that of the stream that it closed.
+        // The server's error says more than that of the stream it closed.
         await query;
         throw cause;
       }

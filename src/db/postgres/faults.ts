@@ -1,8 +1,8 @@
 /**
- * What a failed call of PostgreSQL means for the decision that it carried:
+ * Effect of a failed PostgreSQL call on the decision that it carried:
  * - `not_sent`: the server never saw it. It may be repeated within the caller's deadline.
  * - `undone`: the server rolled it back. It may be repeated a few times.
- * - `unknown`: the response was lost. The decision may be committed, and is repeated once, by its own id.
+ * - `unknown`: the response was lost. The decision may be committed, and is repeated once, under its own id.
  */
 export type PgFault = "not_sent" | "undone" | "unknown";
 
@@ -32,7 +32,7 @@ const SQLSTATES: ReadonlyMap<string, PgFault> = new Map([
   ["08006", "unknown"],
 ]);
 
-/** By the driver's own code, for faults that the server did not report. */
+/** By the driver's own code, for faults not reported by the server. */
 const DRIVER_CODES: ReadonlyMap<string, PgFault> = new Map([
   ["ERR_POSTGRES_CONNECTION_REFUSED", "not_sent"],
   ["ERR_POSTGRES_CONNECTION_FAILED", "not_sent"],
@@ -42,14 +42,17 @@ const DRIVER_CODES: ReadonlyMap<string, PgFault> = new Map([
   ["ERR_POSTGRES_LIFETIME_TIMEOUT", "unknown"],
 ]);
 
-/** The SQLSTATE of an error of the server; undefined for any other error. */
+/** Returns the SQLSTATE of an error from the server; undefined for any other error. */
 export function sqlStateOf(cause: unknown): string | undefined {
   return cause instanceof Error && "errno" in cause && typeof cause.errno === "string"
     ? cause.errno
     : undefined;
 }
 
-/** The class of a failed call; undefined for an error that is not a fault of the database's availability: a bug. */
+/**
+ * Returns the class of a failed call; undefined for an error that does not concern the database's availability, which is a
+ * bug.
+ */
 export function faultOf(cause: unknown): PgFault | undefined {
   const state = sqlStateOf(cause);
   if (state !== undefined) return SQLSTATES.get(state);
@@ -57,12 +60,12 @@ export function faultOf(cause: unknown): PgFault | undefined {
   return DRIVER_CODES.get(String(cause.code));
 }
 
-/** Whether the server refused a write because it is, or has become, a standby. */
+/** Reports whether the server refused a write because it is, or has become, a standby. */
 export function isReadOnlyServer(cause: unknown): boolean {
   return sqlStateOf(cause) === "25006";
 }
 
-/** Whether the statement ran into `statement_timeout`: its time is used up, and a repetition would take as long. */
+/** Reports whether the statement ran into `statement_timeout`. Its time is used up, and a repetition would take as long. */
 export function isStatementTimeout(cause: unknown): boolean {
   return sqlStateOf(cause) === "57014";
 }

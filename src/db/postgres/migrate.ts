@@ -9,10 +9,10 @@ import { pgStatement } from "./statement.ts";
 const migrations = embeddedPgMigrations();
 const functions = await embeddedPgFunctions();
 
-/** The schema that this release needs: the creation time of its last migration, unix ms. */
+/** The schema that this release needs: the creation time of its last migration, in Unix milliseconds. */
 export const schemaVersion: number = Math.max(...migrations.map(({ folderMillis }) => folderMillis));
 
-/** Another node that migrates holds the lock for as long as its migrations take. */
+/** Another migrating node holds the lock for as long as its migrations take. */
 const LOCK_TIMEOUT_MS = 3_000;
 const LOCK_TRIES = 5;
 /** A migration may rewrite a table. */
@@ -40,19 +40,20 @@ const recordFunction = pgStatement<unknown, [name: string, hash: string]>(
    ON CONFLICT (name) DO UPDATE SET hash = excluded.hash`,
 );
 
-/** What a migration did. */
+/** Result of a migration. */
 export interface Migrated {
-  /** How many migrations and functions were applied. */
+  /** Number of migrations and functions applied. */
   readonly applied: number;
 }
 
 /**
- * Brings the schema up to date: all missing migrations and changed functions in one transaction, under a lock, so that of
- * several nodes that start at once one migrates and the others wait.
+ * Brings the schema up to date: all missing migrations and changed functions in one transaction. It takes a lock, so if
+ * several nodes start at once, one migrates and the others wait.
  *
  * @param options.may whether to change anything; otherwise an older schema is a UserError.
  * @param options.mayBeMoved whether the state may have been moved to a state.db; otherwise that is a UserError.
- * @throws UserError when the settings or the rights of the role are wrong; RetryableError when the server does not respond, or
+ * @throws UserError when the settings or the rights of the role are wrong; RetryableError when the server does not respond,
+ * or
  *   another node holds the lock for too long.
  */
 export async function migratePostgres(
@@ -101,7 +102,8 @@ async function migrateUnderLock(runner: PgRunner, schema: string, may: boolean):
   const missing = migrations.filter(
     ({ folderMillis }) => !applied.some(({ created_at }) => created_at === folderMillis),
   );
-  // A newer release has its own bodies, which this one must not replace. A release that changes a body brings a migration.
+  // A newer release has its own function bodies, which this one must not replace. A release that changes a body includes a
+  // migration.
   const isNewer = applied.some(({ created_at }) => created_at > schemaVersion);
   const changed = functions.filter(
     ({ name, sql }) => !hashes.some((row) => row.name === name && (isNewer || row.hash === hashOf(sql))),
@@ -142,7 +144,7 @@ function hashOf(sql: string): string {
   return new Bun.CryptoHasher("sha256").update(sql).digest("hex");
 }
 
-/** What an operator must change, by SQLSTATE. */
+/** Advice for the operator, by SQLSTATE. */
 const ADVICE: Readonly<Record<string, string>> = {
   "28P01": "the server refuses the user or the password",
   "28000": "the server refuses this user from this address (pg_hba.conf)",
@@ -150,7 +152,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   "42704": "the server is older than PostgreSQL 15",
 };
 
-/** The error that ends a start, with one line that says what to change and no secret. */
+/** Returns the error that ends a start, with one line that says what to change and contains no secret. */
 function startFault(cause: unknown, { connect }: PgSettings): unknown {
   if (cause instanceof UserError || !(cause instanceof Error)) return cause;
   const where = connect.socketPath ?? `${connect.host}:${connect.port}`;

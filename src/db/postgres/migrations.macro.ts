@@ -7,7 +7,7 @@ export function embeddedPgMigrations() {
   return readMigrationFiles({ migrationsFolder: FOLDER });
 }
 
-/** The files of functions, by name. */
+/** Returns the files of functions, by name. */
 export async function embeddedPgFunctions(): Promise<{ name: string; sql: string }[]> {
   const names = [...new Bun.Glob("*.sql").scanSync(`${FOLDER}/functions`)].sort();
   return Promise.all(

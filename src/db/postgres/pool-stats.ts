@@ -1,7 +1,9 @@
 import { CALL_SECONDS, type DurationStats } from "../../runtime/figures/call-durations.ts";
 import type { PgFault } from "./faults.ts";
 
-/** How a decision ended: done, given up as `StateUnavailable`, or failed by an error that is not a fault of availability. */
+/**
+ * Outcome of a decision: done, given up as `StateUnavailable`, or failed with an error that does not concern availability.
+ */
 export type PgOutcome = (typeof OUTCOMES)[number];
 
 const OUTCOMES = ["done", "unavailable", "failed"] as const;
@@ -11,11 +13,11 @@ const FAULTS = ["not_sent", "undone", "unknown"] as const satisfies readonly PgF
 export interface PgStatsSnapshot {
   /** Decisions by outcome. */
   readonly outcomes: Readonly<Record<PgOutcome, number>>;
-  /** Repetitions by the class of the fault before them. */
+  /** Repetitions, by the class of the fault that preceded them. */
   readonly retries: Readonly<Record<PgFault, number>>;
-  /** Pools whose connections were given up. */
+  /** Pools whose connections were abandoned. */
   readonly replaced: number;
-  /** Calls on a connection, and calls that wait for one, now. */
+  /** Calls that use a connection, and calls that wait for one, at present. */
   readonly inUse: number;
   readonly waiting: number;
   readonly durations: DurationStats;
@@ -29,18 +31,21 @@ const BUCKETS = MICROSECONDS + 1;
 const AWAY = BUCKETS + CALL_SECONDS.length + 1;
 const COUNTS = AWAY + 1;
 
-/** What the pools of all threads of a node count, in memory that the threads share. */
+/** Counters of the pools of all threads of a node, in memory that the threads share. */
 export class PgStats {
   readonly shared: SharedArrayBuffer;
   readonly #counts: BigInt64Array<SharedArrayBuffer>;
 
-  /** @param shared that of another thread; omitted in the thread that creates it. */
+  /** @param shared memory of another thread's counters; omitted in the thread that creates it. */
   constructor(shared = new SharedArrayBuffer(COUNTS * BigInt64Array.BYTES_PER_ELEMENT)) {
     this.shared = shared;
     this.#counts = new BigInt64Array(shared);
   }
 
-  /** Since when, in unix ms, a thread has found that PostgreSQL does not respond, so that no other one need wait to find it. */
+  /**
+   * Time in Unix milliseconds since which a thread has found PostgreSQL unresponsive, so that no other thread has to wait to
+   * find out.
+   */
   get awaySinceMs(): number | undefined {
     return this.#at(AWAY) || undefined;
   }

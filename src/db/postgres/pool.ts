@@ -7,7 +7,7 @@ import { lockKey, takeLock, takeSharedLock } from "./locks.ts";
 import type { PgStats } from "./pool-stats.ts";
 import type { PgStatement, PgValue } from "./statement.ts";
 
-/** The statements of one connection. bigint columns arrive as numbers, bytea as Uint8Array, booleans as boolean. */
+/** Runs statements on one connection. bigint columns arrive as numbers, bytea as Uint8Array, booleans as boolean. */
 export interface PgQueries {
   all<Row, P extends readonly PgValue[]>(statement: PgStatement<Row, P>, ...params: P): Promise<Row[]>;
   get<Row, P extends readonly PgValue[]>(
@@ -18,24 +18,24 @@ export interface PgQueries {
   run<P extends readonly PgValue[]>(statement: PgStatement<unknown, P>, ...params: P): Promise<number>;
 }
 
-/** A READ COMMITTED transaction: each statement sees what was committed before it began. */
+/** A READ COMMITTED transaction: each statement sees what was committed before it started. */
 export interface PgTransaction extends PgQueries {
   /**
    * Takes an advisory lock until the end of the transaction, ahead of the reads that it guards.
    *
-   * @param name none where the class is one lock.
+   * @param name omitted if the class is a single lock.
    */
   lock(lockClass: LockClass, name?: string): Promise<void>;
   lockShared(lockClass: LockClass, name?: string): Promise<void>;
 }
 
 /**
- * Connections with one durability. A call that the database fails is repeated by the class of its fault, within a deadline,
- * and fails with `StateUnavailable` in the end: the decision may or may not have been committed then.
+ * Connections with one durability. A call that the database fails is repeated according to the class of its fault, within a
+ * deadline. If it fails with `StateUnavailable` in the end, the decision may or may not have been committed.
  */
 export interface PgPool extends PgQueries, AsyncDisposable {
   /**
-   * Runs one decision in one transaction. The body may run more than once, also after a run that was committed and whose
+   * Runs one decision in one transaction. The body may run more than once, even after a run that was committed but whose
    * response was lost: a decision recognises its earlier run by its own id.
    */
   transaction<T>(body: (tx: PgTransaction) => Promise<T>): Promise<T>;
@@ -43,9 +43,9 @@ export interface PgPool extends PgQueries, AsyncDisposable {
 
 export interface PgPoolDeps {
   openDriver(): PgDriver;
-  /** The driver's. */
+  /** Number of connections of the driver. */
   readonly connections: number;
-  /** The time that a caller waits, with all repetitions. */
+  /** How long a caller waits at most, including all repetitions. */
   readonly deadlineMs: number;
   readonly breaker: Breaker;
   readonly stats: PgStats;
@@ -53,13 +53,13 @@ export interface PgPoolDeps {
 
 const MAX_WAITING = 4_096;
 const MAX_UNDONE_TRIES = 3;
-/** After a try that was undone. */
+/** Pause after a try that was undone. */
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 50;
-/** After a try that was not sent: doubled each time. */
+/** Pause after a try that was not sent; doubled each time. */
 const MAX_CONNECT_PAUSE_MS = 400;
 
-/** A driver and its calls. It is replaced when it does not respond: its promises are not trusted to settle. */
+/** A driver and its calls. It is replaced when it does not respond, because its promises are not trusted to settle. */
 interface Generation {
   readonly driver: PgDriver;
   inUse: number;
@@ -89,7 +89,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
   function replace(generation: Generation): void {
     if (generation !== current || closed) return;
     stats.countReplaced();
-    // They may never settle.
+    // Its calls may never settle.
     stats.addInUse(-generation.inUse);
     current = { driver: openDriver(), inUse: 0 };
     generation.driver.close();
@@ -130,7 +130,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
     });
   }
 
-  /** Runs one try. Rejects at `untilMs`; a driver that has not responded within the whole deadline is replaced. */
+  /** Runs one try. Rejects at `untilMs`. Replaces a driver that has not responded within the whole deadline. */
   async function attempt<T>(work: (driver: PgDriver) => Promise<T>, untilMs: number): Promise<T> {
     const generation = await slot(untilMs);
     const startedMs = performance.now();
@@ -145,7 +145,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
             breaker.trip(NO_ANSWER);
             replace(generation);
           };
-          // A try that waited for a connection has not had its time yet: that is load, not absence.
+          // A try that waited for a connection has not had its full time yet: that is load, not an outage.
           const leftMs = startedMs + deadlineMs - performance.now();
           if (leftMs <= 1) absent();
           else watchdog = setTimeout(absent, leftMs);
@@ -173,7 +173,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
     });
   }
 
-  /** Runs a decision until it succeeds, fails for good, or its time is over. */
+  /** Runs a decision until it succeeds, fails permanently, or runs out of time. */
   async function perform<T>(work: (driver: PgDriver) => Promise<T>): Promise<T> {
     const startedMs = performance.now();
     const untilMs = startedMs + deadlineMs;
@@ -206,7 +206,10 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
     }
   }
 
-  /** The error of a decision that is not tried again. Everything but a refused transaction means that the server is away. */
+  /**
+   * Returns the error of a decision that is not tried again. Everything but a refused transaction means that the server is
+   * away.
+   */
   function unavailable(
     cause: unknown,
     fault: PgFault,
@@ -214,7 +217,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
   ): StateUnavailable {
     const reason = messageOf(cause);
     const isAway = fault !== "undone" || isReadOnlyServer(cause);
-    // A missing response counts by the time that its try had, unless no connection could be made before.
+    // A missing response counts only if the try had enough time, unless no connection could be made before.
     if (!closed && isAway && (!(cause instanceof NoAnswer) || tries.not_sent > 0)) breaker.trip(reason);
     return new StateUnavailable(reason, { cause, mayHaveHappened: tries.unknown > 0 });
   }
@@ -250,7 +253,7 @@ class NoAnswer extends Error {
   }
 }
 
-/** How long to wait before a repetition; undefined when the decision is not repeated. */
+/** Returns how long to wait before a repetition; undefined if the decision is not repeated. */
 function pauseAfter(cause: unknown, fault: PgFault, tries: number): number | undefined {
   switch (fault) {
     case "not_sent":

@@ -6,44 +6,48 @@ import { openPgPool, type PgPool } from "./pool.ts";
 import { PgStats } from "./pool-stats.ts";
 
 /**
- * The pools of one thread. Commits of `queue` and `ledger` do not wait for the disk: they are for claims, settlements and the
- * dedupe ledger only, whose repetition after a power failure is harmless. Everything acknowledged goes through `main`.
+ * The pools of one thread. Commits of `queue` and `ledger` do not wait for the disk: they are only for claims, settlements
+ * and the dedupe ledger, whose repetition after a power failure is harmless. Everything that is acknowledged goes through
+ * `main`.
  */
 export interface PgPools extends AsyncDisposable {
   readonly main: PgPool;
   readonly queue: PgPool;
   readonly ledger: PgPool;
   readonly stats: PgStats;
-  /** Why and since when PostgreSQL does not respond; undefined while it does. */
+  /** Why PostgreSQL does not respond, and since when; undefined while it does. */
   readonly away: { readonly reason: string; readonly sinceMs: number } | undefined;
 }
 
-/** How PostgreSQL is reached, from the settings. */
+/** Connection settings of PostgreSQL. */
 export interface PgSettings {
   readonly connect: ConnectOptions;
-  /** PEM of own authorities. */
+  /** PEM of the operator's own certificate authorities. */
   readonly tlsCa?: string;
   readonly schema: string;
-  /** The limit of a statement. Locks get two fifths of it, and a caller waits seven fifths. */
+  /** Time limit of a statement. Locks get two fifths of it, and a caller waits up to seven fifths. */
   readonly timeoutMs: number;
 }
 
 export interface PgPoolsDeps {
   readonly settings: PgSettings;
   readonly applicationName: string;
-  /** The most connections of each pool. Without any of its own, `queue` or `ledger` is `main`, which syncs its commits. */
+  /**
+   * Maximum number of connections of each pool. Where `queue` or `ledger` is omitted, `main` takes its place, whose commits
+   * are synced.
+   */
   readonly connections: { readonly main: number; readonly queue?: number; readonly ledger?: number };
   readonly log: Logger;
   /** See `PgDriverOptions`. */
   readonly verify?: VerifyConnection | undefined;
-  /** Counted with those of other threads; its own if omitted. */
+  /** Counters shared with other threads; its own if omitted. */
   readonly stats?: PgStats;
 }
 
 /** The deadline of a probe. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Opens the pools of one thread. They connect when they are used. */
+/** Opens the pools of one thread. They connect on first use. */
 export function openPgPools(deps: PgPoolsDeps): PgPools {
   const { settings, applicationName, connections, log } = deps;
   const stats = deps.stats ?? new PgStats();
@@ -63,7 +67,8 @@ export function openPgPools(deps: PgPoolsDeps): PgPools {
         syncsCommits,
       },
     });
-  // A server with an older state is there: the next beat, which all threads wait for, must reach it.
+  // Skips the verification: even if a server with an older state is there, the next beat, which all threads wait for, must
+  // reach it.
   const breaker = createBreaker({ probe: () => probe(driver(true, 1, false)), log, shared: stats });
   const pool = (syncsCommits: boolean, count: number) =>
     openPgPool({
@@ -89,7 +94,7 @@ export function openPgPools(deps: PgPoolsDeps): PgPools {
   };
 }
 
-/** Succeeds when a new connection reaches a server that takes writes. */
+/** Succeeds if a new connection reaches a server that accepts writes. */
 async function probe(driver: PgDriver): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error("no answer")), PROBE_TIMEOUT_MS);

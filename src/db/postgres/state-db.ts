@@ -23,8 +23,8 @@ export interface StateDbPools {
 
 /** The state in PostgreSQL, where every thread makes its decisions itself. */
 /**
- * The calls whose transactions were committed. The response to a commit may be lost; the call is repeated then, and finds itself here. State.db
- * loses no responses.
+ * Calls whose transactions were committed. If the response to a commit is lost, the call is repeated and finds itself here.
+ * State.db loses no responses.
  */
 export const decidedCalls = table(
   "decided_calls",
@@ -36,10 +36,10 @@ export const decidedCalls = table(
   },
 );
 
-/** Far longer than a call is repeated. */
+/** Far longer than a call can be repeated. */
 const CALL_RETENTION_SECS = 3600;
 
-/** Waits for an earlier run of the call whose commit has not ended yet. */
+/** Waits for an earlier run of the call whose commit has not finished yet. */
 const takeCall = pgStatement<unknown, [callId: string, nowSecs: number]>(
   "decided-calls.take",
   "INSERT INTO decided_calls (call_id, decided_at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -105,7 +105,7 @@ export function postgresStateDb({ synced, unsynced }: StateDbPools, context: Dec
   };
 }
 
-/** The state for a command, or for what a node decides before it has joined the others. */
+/** Opens the state for a command, or for what a node decides before it has joined the others. */
 export function postgresTaskDb(pool: PgPool): StateDb {
   return postgresStateDb({ synced: pool, unsynced: pool }, taskContext());
 }

@@ -1,4 +1,4 @@
-/** A parameter. PostgreSQL takes its type from the statement, so cast a parameter whose place does not say it. */
+/** A parameter. PostgreSQL takes its type from the statement, so cast a parameter whose position does not determine it. */
 export type PgValue = PgScalar | readonly PgScalar[];
 export type PgScalar = string | number | boolean | null | Uint8Array;
 
@@ -14,7 +14,7 @@ const declared = new Map<string, { readonly sql: string }>();
 
 /**
  * Declares a statement of the state in PostgreSQL under a unique name, with parameters `$1`, `$2` … A test explains the
- * query plan of each. `SELECT *` is not allowed: a new column breaks a prepared statement inside a transaction.
+ * query plan of each. `SELECT *` is not allowed, because a new column breaks a prepared statement inside a transaction.
  */
 export function pgStatement<Row, Params extends readonly PgValue[] = []>(
   name: string,
@@ -26,7 +26,7 @@ export function pgStatement<Row, Params extends readonly PgValue[] = []>(
   return statement;
 }
 
-/** The statements of all modules loaded so far, by name. */
+/** Returns the statements of all modules loaded so far, by name. */
 export function declaredPgStatements(): ReadonlyMap<string, { readonly sql: string }> {
   return declared;
 }

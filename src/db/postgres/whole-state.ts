@@ -2,9 +2,9 @@ import { openPgDriver, type PgRunner } from "./driver.ts";
 import type { PgSettings } from "./pools.ts";
 import { pgStatement } from "./statement.ts";
 
-/** Work on the whole state, of commands: one transaction on a consistent view, which may take long. */
+/** Work of commands on the whole state: one transaction on a consistent view, which may take long. */
 
-/** By PostgreSQL's clock: the command may run on a machine whose own clock is wrong. */
+/** By PostgreSQL's clock, because the clock of the machine that runs the command may be wrong. */
 const liveNodeIds = pgStatement<{ node_id: string }>(
   "whole-state.live-nodes",
   `SELECT node_id FROM nodes WHERE ends_at_ms > extract(epoch FROM clock_timestamp()) * 1000 ORDER BY node_id`,
@@ -14,7 +14,7 @@ const raiseClock = pgStatement<unknown, [nowSecs: number, nonceFloor: number]>(
   `UPDATE state_clock SET now_secs = greatest(now_secs, $1), nonce_floor = greatest(nonce_floor, $2) WHERE id = 1`,
 );
 
-/** Runs `work` in one REPEATABLE READ transaction without a limit of time. Everything is undone when it throws. */
+/** Runs `work` in one REPEATABLE READ transaction without a time limit. Rolls back if it throws. */
 export async function onWholeState<T>(
   settings: PgSettings,
   work: (runner: PgRunner) => Promise<T>,
@@ -44,12 +44,12 @@ export async function onWholeState<T>(
   }
 }
 
-/** The nodes whose leases have not ended. */
+/** Returns the nodes whose leases have not expired. */
 export async function liveNodes(runner: PgRunner): Promise<readonly string[]> {
   return (await runner.run(liveNodeIds, [])).rows.map(({ node_id }) => node_id);
 }
 
-/** Raises the saved time and the time up to which nonces count as spent. */
+/** Raises the saved time and the time up to which nonces count as used. */
 export async function raiseStateClock(
   runner: PgRunner,
   { nowSecs, nonceFloor }: { readonly nowSecs: number; readonly nonceFloor: number },

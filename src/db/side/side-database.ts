@@ -4,20 +4,20 @@ import { createPrivateFile, restrictToOwner } from "../../runtime/files.ts";
 import { companionsOf } from "../sqlite/open.ts";
 import type { Statement } from "../sqlite/statement-registry.ts";
 
-/** What a side file holds. */
+/** Schema of a side file. */
 export interface SideSchema {
   /** Its name without extension, such as `history`. */
   readonly name: string;
-  /** SQL scripts, the oldest first. The file records how many were run; a release never changes one, it adds the next. */
+  /** SQL scripts, oldest first. The file records how many have run. A release never changes a script; it adds the next. */
   readonly steps: readonly string[];
 }
 
-/** A file that a newer version of the program wrote. */
+/** Thrown for a file that a newer version of the program wrote. */
 export class NewerSideFile extends Error {
   override name = "NewerSideFile";
 }
 
-/** A stored value that this program has not written: SQLite sees damage of pages, not of what is in them. */
+/** Thrown for a stored value that this program has not written: SQLite detects damaged pages, but not wrong content. */
 export class DamagedContent extends Error {
   override name = "DamagedContent";
 }
@@ -25,7 +25,7 @@ export class DamagedContent extends Error {
 /**
  * Decodes a stored value.
  *
- * @throws DamagedContent where `decode` throws
+ * @throws DamagedContent when `decode` throws.
  */
 export function decodeStored<T>(decode: () => T): T {
   try {
@@ -45,18 +45,18 @@ export class SideDatabase implements Disposable {
   readonly #statements = new Map<unknown, SqliteStatement<unknown, SQLQueryBindings[]>>();
 
   /**
-   * Opens the file for its one writer, and creates it or brings it up to date.
+   * Opens the file for its only writer, and creates it or brings it up to date.
    *
-   * @throws NewerSideFile
+   * @throws NewerSideFile when a newer version wrote it.
    */
   static openWriter(path: string, { steps }: SideSchema): SideDatabase {
     createPrivateFile(path);
     companionsOf(path).forEach(restrictToOwner);
     return prepared(path, new Database(path, { readwrite: true, strict: true }), (sqlite) => {
-      // Only an empty file takes it. Pages that the sweeps free go back to the disk then.
+      // Takes effect in an empty file only. Pages freed by the sweeps are then returned to the disk.
       sqlite.exec("PRAGMA auto_vacuum = INCREMENTAL");
       sqlite.exec("PRAGMA journal_mode = WAL");
-      // A power failure may take the last commits, never the file.
+      // A power failure may lose the last commits, but never the file.
       sqlite.exec("PRAGMA synchronous = NORMAL");
       sqlite.exec("PRAGMA journal_size_limit = 4194304");
       sqlite.exec("PRAGMA cache_size = -2048");
@@ -75,7 +75,7 @@ export class SideDatabase implements Disposable {
   /**
    * Opens the file for reading. Its writer must have brought it up to date.
    *
-   * @throws NewerSideFile for any other version
+   * @throws NewerSideFile when its version is another one.
    */
   static openReader(path: string, { steps }: SideSchema): SideDatabase {
     return prepared(path, new Database(path, { readonly: true, strict: true }), (sqlite) => {
@@ -92,7 +92,7 @@ export class SideDatabase implements Disposable {
     this.#inode = inodeOf(path);
   }
 
-  /** Whether the path still names the file that is open. */
+  /** Reports whether the path still names the file that is open. */
   isInPlace(): boolean {
     return this.#inode !== undefined && inodeOf(this.#path) === this.#inode;
   }
@@ -117,7 +117,7 @@ export class SideDatabase implements Disposable {
     return this.#sqlite.transaction(work).immediate();
   }
 
-  /** The bytes of pages in use. */
+  /** Returns the bytes of pages in use. */
   usedBytes(): number {
     const { pages, free, size } = this.#sqlite
       .query<{ pages: number; free: number; size: number }, []>(
@@ -127,7 +127,7 @@ export class SideDatabase implements Disposable {
     return (pages - free) * size;
   }
 
-  /** Gives free pages back to the disk, at most that many. */
+  /** Returns at most this many free pages to the disk. */
   shrink(maxPages: number): void {
     this.#sqlite.exec(`PRAGMA incremental_vacuum(${maxPages})`);
   }

@@ -9,11 +9,11 @@ import { companionsOf } from "../sqlite/open.ts";
 import { DamagedContent, NewerSideFile, SideDatabase, type SideSchema } from "./side-database.ts";
 
 /**
- * A database beside the index and the state whose content the node can lose: history, previews. Never a reason not to be ready. While it cannot be
- * used, work is refused with the reason, one line of the log says so, and it is tried again later.
+ * A database next to the index and the state whose content the node can afford to lose: history, previews. It never makes a
+ * node unready. While it cannot be used, work is refused with the reason, which is logged once, and it is tried again later.
  */
 export interface SideFile extends Disposable {
-  /** Runs work in one transaction. Only its writer may. */
+  /** Runs work in one transaction. Only for the writer. */
   write<T>(work: (db: SideDatabase) => T): Result<T, string>;
   read<T>(work: (db: SideDatabase) => T): Result<T, string>;
   /** Why the last use failed; undefined after a success. */
@@ -26,25 +26,27 @@ export interface SideFileDeps {
   readonly schema: SideSchema;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The one writer of the file creates it, and replaces it when it is damaged or of a newer version. A reader waits for that. */
+  /**
+   * The only writer of the file creates it, and replaces it when it is damaged or of a newer version. Readers wait for that.
+   */
   readonly mode: "writer" | "reader";
-  /** The free space of the disk, bytes. */
+  /** Returns the free space of the disk, in bytes. */
   readonly freeBytes?: (dir: string) => number;
 }
 
-/** With less free space nothing is written: the index and the state need the rest. */
+/** With less free space nothing is written, because the index and the state need the rest. */
 export const SIDE_MIN_FREE_BYTES = 256 * 1024 * 1024;
 const RETRY_MS = 10_000;
 const SQLITE_FULL = 13;
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const DAMAGE: ReadonlySet<number> = new Set([11, 26]);
 
-/** The path of a side file inside a data directory. */
+/** Returns the path of a side file inside a data directory. */
 export function sideFilePath(dir: string, { name }: Pick<SideSchema, "name">): string {
   return join(dir, `${name}.db`);
 }
 
-/** Opens a side file when it is first used. */
+/** Opens a side file, on first use. */
 export function openSideFile(deps: SideFileDeps): SideFile {
   const { dir, schema, clock, log, mode, freeBytes = freeBytesOf } = deps;
   const path = sideFilePath(dir, schema);
@@ -73,7 +75,7 @@ export function openSideFile(deps: SideFileDeps): SideFile {
     return open;
   }
 
-  /** Moves an unusable file away, so that a new one is made. */
+  /** Moves an unusable file away, so that a new one is created. */
   function replace(cause: unknown): void {
     close();
     const to = `${path}.bad-${clock.nowMs()}`;
@@ -93,7 +95,7 @@ export function openSideFile(deps: SideFileDeps): SideFile {
       if (isWrite) requireSpace();
       const db = connect();
       const value = isWrite ? db.transaction(() => work(db)) : work(db);
-      // A read says nothing of the room that the next write will find.
+      // A read does not show whether the next write will have room.
       if (isDiskFull && !isWrite) return { ok: true, value };
       if (fault !== undefined && mode === "writer") log.info({ file: path }, "Uses a side file again");
       fault = undefined;
@@ -137,7 +139,7 @@ export function openSideFile(deps: SideFileDeps): SideFile {
 
 class NoSpace extends Error {}
 
-/** What the file has can still be read. */
+/** A full disk does not prevent reads. */
 const isFull = (cause: unknown) =>
   cause instanceof NoSpace || (cause instanceof SQLiteError && (cause.errno & 0xff) === SQLITE_FULL);
 
@@ -146,7 +148,7 @@ function freeBytesOf(dir: string): number {
   return bavail * bsize;
 }
 
-/** A file of the right version without a table of it is another program's, or was replaced. */
+/** A file of the right version that lacks a table belongs to another program, or was replaced. */
 const LACKS_TABLE = /^no such (?:table|column|index)\b/;
 
 function isUnusable(cause: unknown): boolean {
@@ -157,10 +159,10 @@ function isUnusable(cause: unknown): boolean {
   );
 }
 
-/** SQLITE_ERROR, TOOBIG, CONSTRAINT, MISMATCH, MISUSE, RANGE: faults of a statement or of its parameters. */
+/** SQLITE_ERROR, TOOBIG, CONSTRAINT, MISMATCH, MISUSE and RANGE: faults of a statement or of its parameters. */
 const BUGS: ReadonlySet<number> = new Set([1, 18, 19, 20, 21, 25]);
 
-/** Errors of the file or its disk, unlike bugs. */
+/** Reports whether an error is one of the file or its disk, not a bug. */
 function isStorageFault(cause: unknown): boolean {
   return (
     isUnusable(cause) ||

@@ -27,9 +27,9 @@ const DAMAGED_ELSEWHERE: UnnoticedFault = {
 export abstract class SqliteConnection extends StatementConnection implements Disposable {
   #writeFault: StorageError | undefined;
   #needsRollback = false;
-  /** Set in a node: whether another thread has found damage, after which the writer commits nothing more. */
+  /** Set in a node. Reports whether another thread has found damage, after which the writer commits nothing more. */
   isDamagedElsewhere: (() => boolean) | undefined;
-  /** Set in a node that exports traces: runs each read within a span. */
+  /** Set in a node that exports traces. Runs each read within a span. */
   traceRead: (<T>(work: () => T) => T) | undefined;
   #log: WriteAheadLog | undefined;
 
@@ -47,23 +47,23 @@ export abstract class SqliteConnection extends StatementConnection implements Di
   }
 
   /**
-   * Watches the files of the database from now on, for its writer: a transaction fails once they are not the ones that it wrote, because a
-   * restart would not find it. Called once.
+   * Starts watching the files of the database, for its writer. A transaction fails if they are no longer the ones that it
+   * wrote to, because a restart would not find its commits. Call it once.
    */
   watchFiles(): this {
     this.#log = new WriteAheadLog(this.sqlite);
     return this;
   }
 
-  /** The descriptor of the log, which stays valid until the connection closes. For a connection that watches its files. */
+  /** Descriptor of the log, valid until the connection closes. Only for a connection that watches its files. */
   get logDescriptor(): number {
     if (!this.#log) throw new Error(`${this.file}: the log is not watched`);
     return this.#log.descriptor;
   }
 
   /**
-   * Looks at the files. Returns why nothing more may be committed: damage was found, or the files are not the ones that this connection
-   * wrote. Commits in a log that was deleted are moved into the database first.
+   * Checks the files. Returns why nothing more may be committed: damage was found, or the files are not the ones that this
+   * connection wrote to. Commits in a deleted log are moved into the database first.
    */
   findDamage(): StorageError | undefined {
     if (this.#writeFault?.isDamage) return this.#writeFault;
@@ -75,7 +75,7 @@ export abstract class SqliteConnection extends StatementConnection implements Di
     return error;
   }
 
-  /** Runs `work` in one write transaction. Rolls back when it throws. */
+  /** Runs `work` in one write transaction. Rolls back if it throws. */
   transaction<T>(work: () => T): T {
     try {
       this.#requireSound();
@@ -90,8 +90,8 @@ export abstract class SqliteConnection extends StatementConnection implements Di
   }
 
   /**
-   * Like `transaction`, for work that awaits nothing but statements of this connection: then it runs within one turn of the event
-   * loop, and nothing else of the thread runs in between.
+   * Like `transaction`, for work that awaits only statements of this connection. Such work runs within one turn of the event
+   * loop, without interleaving with anything else of the thread.
    */
   async transactionOf<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -114,19 +114,19 @@ export abstract class SqliteConnection extends StatementConnection implements Di
     }
   }
 
-  /** Runs `work` on one snapshot: concurrent commits are invisible to all of its statements. */
+  /** Runs `work` on one snapshot: its statements do not see concurrent commits. */
   snapshot<T>(work: () => T): T {
     return this.traced(() => this.#within(BEGIN, work));
   }
 
-  /** Runs a read of several statements, which may wait between them, as one of a request. */
+  /** Traces a read of several statements, which may wait between them, as one read of a request. */
   traced<T>(work: () => T): T {
     return this.traceRead ? this.traceRead(work) : work();
   }
 
   /**
-   * The error of the last write, if it failed. Damage of the file stays for the life of the connection: a write to other
-   * pages succeeds but repairs nothing.
+   * The error of the last write, if it failed. Damage of the file is kept for the life of the connection, because a write to
+   * other pages succeeds but repairs nothing.
    */
   get writeFault(): StorageError | undefined {
     return this.#writeFault;
@@ -150,14 +150,14 @@ export abstract class SqliteConnection extends StatementConnection implements Di
     }
   }
 
-  /** Writes the write-ahead log back into the database file and truncates it, if no reader needs it now. */
+  /** Writes the write-ahead log back into the database file and truncates it, unless a reader needs it now. */
   tryTruncateLog(): void {
     this.#withoutWaiting(() => this.checkpoint());
   }
 
   /**
-   * Writes the write-ahead log back into the database file and truncates it. `PASSIVE` waits for no reader and truncates nothing. If the disk refuses that, the log stays as it
-   * is and nothing is lost: a later checkpoint writes it back.
+   * Writes the write-ahead log back into the database file and truncates it. `PASSIVE` does not wait for readers and does
+   * not truncate. If the disk refuses that, the log stays as it is and nothing is lost: a later checkpoint writes it back.
    *
    * @throws StorageError if the log has lost commits. Nothing is written back then.
    */
@@ -174,7 +174,7 @@ export abstract class SqliteConnection extends StatementConnection implements Di
 
   [Symbol.dispose](): void {
     this.finalizeStatements();
-    // A second time, the descriptor may belong to another file.
+    // On a second call, the descriptor could belong to another file.
     this.#log?.[Symbol.dispose]();
     this.#log = undefined;
     this.sqlite.close();
@@ -185,7 +185,7 @@ export abstract class SqliteConnection extends StatementConnection implements Di
     if (damage) throw damage;
   }
 
-  /** Runs `work` so that it fails where it would wait for the lock of another connection. */
+  /** Runs `work` so that it fails instead of waiting for another connection's lock. */
   #withoutWaiting(work: () => void): void {
     const { timeout = 0 } = this.sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get() ?? {};
     this.sqlite.exec("PRAGMA busy_timeout = 0");
@@ -218,7 +218,10 @@ export abstract class SqliteConnection extends StatementConnection implements Di
     }
   }
 
-  /** An empty commit writes nothing, so it does not prove that the disk works. */
+  /**
+   * Clears the fault after a commit that wrote something. An empty commit writes nothing, so it does not prove that the disk
+   * works.
+   */
   #noteCommit(changesBefore: number | undefined): void {
     if (this.#writeFault && this.#totalChanges() !== changesBefore) this.#clearWriteFault();
   }
@@ -238,7 +241,7 @@ export abstract class SqliteConnection extends StatementConnection implements Di
   }
 
   #rollBack(): void {
-    // SQLite may have rolled back already on a full disk.
+    // On a full disk, SQLite may have rolled back already.
     this.#needsRollback = this.sqlite.inTransaction;
     if (this.#needsRollback) this.control(ROLLBACK);
     this.#needsRollback = false;

@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 
-/** A row id, or the first columns of the key of an index or of a table WITHOUT ROWID. A string is text, bytes are a blob. */
+/** A row id, or the first columns of the key of an index or of a table WITHOUT ROWID. A string is text; bytes are a blob. */
 export type TreeKey = number | readonly (number | string | Uint8Array)[];
 
 /** Keys that are about to be looked up in a table or index, by its name. */
@@ -9,7 +9,7 @@ export interface LookUps {
   readonly keys: readonly TreeKey[];
 }
 
-/** The first page of a table or index, by its name. */
+/** Returns the first page of a table or index, by its name. */
 export type RootOf = (tree: string) => number | undefined;
 
 const INTERIOR_INDEX = 2;
@@ -17,22 +17,22 @@ const INTERIOR_TABLE = 5;
 const LEAF_INDEX = 10;
 const LEAF_TABLE = 13;
 const MAX_DEPTH = 12;
-/** 8 MB of interior pages: those of a table of 100 million rows above the last level are about 300. */
+/** 8 MB of interior pages. A table of 100 million rows has about 300 above its lowest interior level. */
 const MAX_CACHED = 2_000;
 
 const NO_TREE = { root: 0, depth: -1 };
 
 interface Search {
   readonly page: number;
-  /** The levels below the page. */
+  /** Number of levels below the page. */
   readonly below: number;
   readonly key: TreeKey;
 }
 
 /**
- * Finds the leaves of b-trees that look-ups will read, without reading them: it follows the interior pages in the database file
- * (https://sqlite.org/fileformat2.html). Commits that are only in the write-ahead log do not show, and cached pages may be out of date, so a
- * leaf is a guess. It costs a read of a page in vain, and is never wrong about content.
+ * Finds the leaves of b-trees that look-ups will read, without reading them, by following the interior pages in the database
+ * file (https://sqlite.org/fileformat2.html). Commits that are only in the write-ahead log are not visible, and cached pages
+ * may be out of date, so a leaf is a guess. A wrong guess costs one needless page read, but never affects results.
  */
 export class LeafPages {
   readonly #interior = new Map<number, Buffer>();
@@ -42,7 +42,7 @@ export class LeafPages {
   readonly #rootOf: RootOf;
   readonly #willNeed: (page: number) => void;
 
-  /** @param options.willNeed asks for a page that will be read soon. It returns at once. */
+  /** @param options.willNeed requests a page that will be read soon. It returns at once. */
   constructor(options: {
     readonly fd: number;
     readonly pageBytes: number;
@@ -55,13 +55,13 @@ export class LeafPages {
     this.#willNeed = options.willNeed;
   }
 
-  /** Forgets the interior pages, so that later look-ups see what has changed. */
+  /** Discards the cached interior pages, so that later look-ups see changes. */
   forget(): void {
     this.#interior.clear();
     this.#trees.clear();
   }
 
-  /** Returns the leaves. The pages of each level are asked for together, so that the disk reads them at the same time. */
+  /** Returns the leaves. The pages of each level are requested together, so that the disk reads them in parallel. */
   leavesOf(lookUps: readonly LookUps[]): Set<number> {
     const leaves = new Set<number>();
     let level: Search[] = [];
@@ -90,7 +90,7 @@ export class LeafPages {
     if (missing.size > 1) for (const page of missing) this.#willNeed(page);
   }
 
-  /** Returns the root of a tree and the number of levels above its leaves, which are all equally deep. */
+  /** Returns the root of a tree and the number of levels above its leaves, which are all at the same depth. */
   #treeOf(tree: string): { readonly root: number; readonly depth: number } | undefined {
     const known = this.#trees.get(tree);
     if (known !== undefined) return known;
@@ -126,7 +126,10 @@ export class LeafPages {
   }
 }
 
-/** Returns the child of an interior page that has the first entry at or above a key; undefined for another page. */
+/**
+ * Returns the child of an interior page that contains the first entry at or above a key; undefined if the page is of another
+ * kind.
+ */
 function childOf(bytes: Buffer | undefined, key: TreeKey): number | undefined {
   const type = bytes?.[0];
   if (bytes === undefined || (type !== INTERIOR_TABLE && type !== INTERIOR_INDEX)) return undefined;
@@ -144,13 +147,13 @@ function childOf(bytes: Buffer | undefined, key: TreeKey): number | undefined {
     }
     return bytes.readUInt32BE(from === cells ? 8 : bytes.readUInt16BE(12 + 2 * from));
   } catch (cause) {
-    // The rest of a long entry is on other pages, or the page is another one by now.
+    // The rest of a long entry is on other pages, or the page has been replaced by now.
     if (cause instanceof RangeError) return undefined;
     throw cause;
   }
 }
 
-/** Whether the first columns of an entry of an index are below a key. */
+/** Reports whether the first columns of an index entry are below a key. */
 function isEntryBelow(bytes: Buffer, cell: number, key: readonly (number | string | Uint8Array)[]): boolean {
   const payload = varint(bytes, cell);
   const header = varint(bytes, payload.end);
@@ -192,7 +195,7 @@ function compare(
   return bytes.subarray(at, at + length).compare(typeof part === "string" ? Buffer.from(part) : part);
 }
 
-/** NULL is below all numbers. */
+/** NULL sorts below all numbers. */
 function numberAt(bytes: Buffer, at: number, serial: number, length: number): number {
   if (serial === 0) return Number.NEGATIVE_INFINITY;
   if (length === 0) return serial - ZERO;
@@ -208,7 +211,7 @@ function varint(bytes: Buffer, at: number): { readonly value: number; readonly e
     value = value * 128 + (byte & 127);
     if (byte < 128) return { value, end: at + n + 1 };
   }
-  // An integer with a ninth byte, which has eight bits, is negative: the id of a missing cast.
+  // A varint with a ninth byte, which has eight bits, is negative: the id of a missing cast.
   let big = 0n;
   for (let n = 0; n < 8; n++) big = (big << 7n) | BigInt(bytes.readUInt8(at + n) & 127);
   big = (big << 8n) | BigInt(bytes.readUInt8(at + 8));

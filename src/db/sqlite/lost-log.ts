@@ -4,29 +4,29 @@ import { companionsOf } from "./open.ts";
 import { recoverableFrames } from "./wal-frames.ts";
 
 const FORMAT = 3_007_000;
-/** The shared memory begins with two copies of a header, and how many pages of the log are in the database file. */
+/** The shared memory starts with two copies of a header, followed by how many pages of the log are in the database file. */
 const COPY_BYTES = 48;
 const BACKFILLED_AT = 2 * COPY_BYTES;
-/** In the header: */
+/** Offsets in the header. */
 const INITIALIZED_AT = 12;
 const PAGE_SIZE_AT = 14;
 const FRAMES_AT = 16;
 
-/** A log that does not have what its database had committed to it. */
+/** A log without commits that its database had made. */
 export interface LostLog {
-  /** The pages of the last commits that are neither in the log nor in the database file. */
+  /** Pages of the last commits that are neither in the log nor in the database file. */
   readonly pages: number;
-  /** When the log was used last, unix ms. */
+  /** When the log was last used, in Unix milliseconds. */
   readonly usedAtMs: number;
 }
 
 /**
- * Looks whether the write-ahead log of a database was cut or deleted since its process was killed: the shared memory, which a kill leaves
- * behind, says how long the log was. Before the first connection of this process, because the lock of the shared memory ends with the
- * descriptor that reads it.
+ * Checks whether the write-ahead log of a database was cut or deleted since its process was killed: the shared memory, which
+ * survives a kill, says how long the log was. Call it before the first connection of this process, because closing the
+ * descriptor that reads the shared memory releases its locks.
  *
- * @returns undefined where nothing is lost, or where it cannot be known: after a clean stop, and after the machine has started again, because
- *   a power failure may take the last unsynced commits out of the log and leave them in the shared memory.
+ * @returns undefined if nothing is lost, or if it cannot be known: after a clean stop, and after the machine has restarted,
+ * because a power failure may lose the last unsynced commits from the log but not from the shared memory.
  */
 export function findLostLog(file: string): LostLog | undefined {
   const [log = "", shared = ""] = companionsOf(file);
@@ -40,13 +40,13 @@ export function findLostLog(file: string): LostLog | undefined {
   const frames = view.getUint32(FRAMES_AT, isLittleEndian);
   const backfilled = view.getUint32(BACKFILLED_AT, isLittleEndian);
   if (frames <= backfilled) return undefined;
-  // 65,536 does not fit into two bytes, and is stored as 1.
+  // 65,536 does not fit into two bytes and is stored as 1.
   const pageSize = view.getUint16(PAGE_SIZE_AT, isLittleEndian);
   const left = framesIn(log, frames, pageSize === 1 ? 65_536 : pageSize);
   return left >= frames ? undefined : { pages: frames - Math.max(left, backfilled), usedAtMs: found.mtimeMs };
 }
 
-/** Whether SQLite had finished writing the header. */
+/** Reports whether SQLite had finished writing the header. */
 function isConsistent(bytes: Buffer): boolean {
   const copy = bytes.subarray(0, COPY_BYTES);
   return bytes[INITIALIZED_AT] === 1 && copy.equals(bytes.subarray(COPY_BYTES, 2 * COPY_BYTES));

@@ -14,14 +14,14 @@ import {
 import { asStorageError, type DatabaseFile, recoveryOf } from "./storage-error.ts";
 import { isReadableWal } from "./wal-frames.ts";
 
-/** As many as Linux follows. */
+/** The limit that Linux follows. */
 const MAX_LINKS = 40;
 
 export interface WriterOptions {
   readonly migrations: Migrations;
-  /** The size of the page cache. */
+  /** Size of the page cache. */
   readonly cacheKib: number;
-  /** The size of the write-ahead log, in pages, at which a commit writes it back into the database. */
+  /** Size of the write-ahead log, in pages, at which a commit writes it back into the database. */
   readonly checkpointPages: number;
   /** Whether to create a missing or empty database. */
   readonly mayCreate: boolean;
@@ -47,7 +47,7 @@ export function openWriter(named: DatabaseFile, options: WriterOptions): Databas
       return new Database(file, { readwrite: true, strict: true });
     },
     (sqlite) => {
-      // First, so that later statements wait for another connection's lock instead of failing.
+      // Comes first, so that later statements wait for another connection's lock instead of failing.
       sqlite.exec("PRAGMA busy_timeout = 10000");
       const applied = appliedMigrations(sqlite);
       refuseOlderFormat(where, applied, migrations);
@@ -55,7 +55,7 @@ export function openWriter(named: DatabaseFile, options: WriterOptions): Databas
       if (applied.length === 0 && !mayCreate) throw new UserError(missing(where, "is empty"));
       // Readers do not wait for the writer, nor the writer for readers.
       sqlite.exec("PRAGMA journal_mode = WAL");
-      // Syncs the log at every commit, so that accepted records are on the disk before the sender gets its response.
+      // Syncs the log at every commit, so that accepted records are on disk before the sender gets its response.
       sqlite.exec("PRAGMA synchronous = FULL");
       sqlite.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
       // Truncates the log file after a checkpoint, so that a burst does not occupy the disk permanently.
@@ -97,8 +97,8 @@ export function openReader(
 }
 
 /**
- * Opens a file for reading. Until its write-ahead log is on, a database has a rollback journal. A process that is killed then leaves one, which
- * only a connection that may write can roll back.
+ * Opens a file for reading. Until its write-ahead log is on, a database has a rollback journal. If a process is killed, it
+ * leaves one behind, which only a connection that may write can roll back.
  */
 function openReadonly(file: string): Database {
   if (existsSync(`${file}-journal`)) {
@@ -116,27 +116,27 @@ export function openInMemory(migrations: Migrations): Database {
   return sqlite;
 }
 
-/** The write-ahead log and the shared memory of a database. */
+/** Returns the paths of the write-ahead log and the shared memory of a database. */
 export function companionsOf(file: string): string[] {
   const path = databaseFile(file);
   return [`${path}-wal`, `${path}-shm`];
 }
 
-/** SQLite places the log beside the file that a symbolic link names. */
+/** Resolves a symbolic link, because SQLite places the log next to the file that the link names. */
 function withoutLink({ database, file }: DatabaseFile): DatabaseFile {
   return { database, file: databaseFile(file) };
 }
 
 /**
- * The file at a path, or that a symbolic link there names, whether it exists or not. Opens no descriptor, as `realpath` does on some
- * systems.
+ * Returns the file at a path, or the one that a symbolic link there names, whether it exists or not. Opens no descriptor, as
+ * `realpath` does on some systems.
  */
 export function databaseFile(path: string): string {
   let file = path;
   try {
     for (let links = 0; links < MAX_LINKS && lstatSync(file).isSymbolicLink(); links++) {
       const target = readlinkSync(file);
-      // Not normalized: a directory on the way may be a link, too.
+      // Not normalized, because a directory on the way may be a link too.
       file = isAbsolute(target) ? target : `${dirname(file)}/${target}`;
     }
   } catch {
@@ -158,7 +158,7 @@ function opened(where: DatabaseFile, open: () => Database, prepare: (sqlite: Dat
 }
 
 /**
- * Opens a database as it is, whatever its schema.
+ * Opens a database of any schema, without migrating it.
  *
  * @throws UserError when the operator must fix the file; StorageError when SQLite cannot use it.
  */
@@ -172,12 +172,12 @@ export function openAsIs(named: DatabaseFile, { readonly }: { readonly readonly:
   );
 }
 
-/** Reports problems of a file before SQLite does, which only says "unable to open database file". */
+/** Reports problems with a file before SQLite does, which only says "unable to open database file". */
 function checkFile(where: DatabaseFile, mayCreate: boolean): void {
   const { database, file } = where;
   try {
     const found = statSync(file, { throwIfNoEntry: false });
-    // SQLite deletes the write-ahead log of an empty database, which may hold the only remains of the state.
+    // SQLite deletes the write-ahead log of an empty database, which may contain the only remains of the state.
     if (database === "state" && !found?.size && statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
       throw new UserError(orphanedLog(file));
     if (!found && !mayCreate) throw new UserError(missing(where, "is missing"));

@@ -4,15 +4,15 @@ import { openSync, statSync } from "node:fs";
 import { totalmem } from "node:os";
 import { LeafPages, type LookUps } from "./leaf-pages.ts";
 
-/** Interior pages are read again after this time, and the size of the file and of the memory are compared again. */
+/** Interval after which interior pages are read again, and the size of the file is compared with the memory again. */
 const LOOK_AGAIN_MS = 30_000;
-/** What a node takes itself (bench/README.md). The rest of the memory holds pages of files. */
+/** Memory that a node uses itself (bench/README.md). The rest of the memory caches pages of files. */
 const NODE_BYTES = 400_000_000;
 /** 16 MB, half of a reader's cache. */
 const RECENT_PAGES = 4_096;
 /** `POSIX_FADV_WILLNEED` */
 const WILL_NEED = 3;
-/** `RWF_NOWAIT`: a read of what is not in memory fails instead of waiting. */
+/** `RWF_NOWAIT`: a read of data that is not in memory fails instead of waiting. */
 const NO_WAIT = 8;
 const LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
 const { i32, i64_fast: i64, ptr: pointer } = FFIType;
@@ -24,7 +24,7 @@ const roots = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
 /** Never closed: closing any descriptor of a database would release the locks that SQLite holds on it for the process. */
 const descriptors = new Map<string, number>();
 
-/** Thrown within a read that may leave: it has asked for pages that are not in memory. */
+/** Thrown within a read that may leave its turn: it has requested pages that are not in memory. */
 export class PagesOnTheWay extends Error {
   readonly #absent: number[];
   readonly #isInMemory: (page: number) => boolean;
@@ -45,7 +45,7 @@ export class PagesOnTheWay extends Error {
 }
 
 /**
- * Asks the system for the pages that look-ups are about to read, all at once, where the database is larger than the memory. A statement
+ * Requests the pages that look-ups are about to read, all at once, if the database is larger than the memory. A statement
  * reads one page after another and waits for each; a disk reads dozens in the time of one. On Linux only.
  */
 export class ReadAhead {
@@ -54,17 +54,17 @@ export class ReadAhead {
   #lookAgainAtMs = 0;
   #pages: LeafPages | undefined;
   #isNeeded = false;
-  /** The pages that were asked for last. The connection's own cache or the system's still has them. */
+  /** The pages requested last. They are still in the connection's own cache or the system's. */
   #recent = new Set<number>();
   #older = new Set<number>();
   #ask: (page: number) => void = () => undefined;
-  /** Undefined where the system cannot tell. */
+  /** Undefined if the system cannot tell. */
   #isInMemory: ((page: number) => boolean) | undefined;
   #mayLeave = false;
 
   /**
-   * @param options.memoryBytes of the machine or its control group
-   * @param options.isInMemory whether a page would be read without waiting. Default: what the system says.
+   * @param options.memoryBytes memory of the machine or its control group.
+   * @param options.isInMemory whether a page would be read without waiting. Default: asks the system.
    */
   constructor(
     sqlite: Database,
@@ -76,9 +76,9 @@ export class ReadAhead {
   }
 
   /**
-   * Asks for the leaves of look-ups that the caller makes next. Does nothing where the database fits into the memory.
+   * Requests the leaves of the look-ups that the caller makes next. Does nothing if the database fits into the memory.
    *
-   * @throws PagesOnTheWay within `leaving`, where one of them has to be read from the disk
+   * @throws PagesOnTheWay within `leaving`, if one of them has to be read from the disk.
    */
   willRead(lookUps: () => readonly LookUps[]): void {
     if (performance.now() >= this.#lookAgainAtMs) this.#look();
@@ -99,12 +99,15 @@ export class ReadAhead {
     if (isInMemory && absent.length > 0) throw new PagesOnTheWay(absent, isInMemory);
   }
 
-  /** Whether the database is larger than the memory, as far as was looked. */
+  /** Whether the database was larger than the memory when last checked. */
   get isNeeded(): boolean {
     return this.#isNeeded;
   }
 
-  /** Runs work that is run again after it has thrown `PagesOnTheWay`, which it does instead of waiting for pages that it has announced. */
+  /**
+   * Runs work that throws `PagesOnTheWay` instead of waiting for pages that it has announced, and that the caller then runs
+   * again.
+   */
   leaving<T>(work: () => T): T {
     this.#mayLeave = true;
     try {
@@ -150,7 +153,7 @@ function ownMemoryBytes(): number {
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
-/** Returns whether a page is in the system's memory: reads its first byte where that takes no wait. */
+/** Returns a function that reports whether a page is in the system's memory, by reading its first byte without waiting. */
 function residence(fd: number, pageBytes: number): ((page: number) => boolean) | undefined {
   const read = openLibrary(READ)?.preadv2;
   if (!read) return undefined;
@@ -158,7 +161,7 @@ function residence(fd: number, pageBytes: number): ((page: number) => boolean) |
   const vector = BigUint64Array.of(BigInt(ptr(byte)), 1n);
   const isInMemory = (page: number) =>
     Number(read(fd, ptr(vector), 1, (page - 1) * pageBytes, NO_WAIT)) === byte.length;
-  // The first page has just been read. A file system that cannot say so never could.
+  // The first page has just been read. If the file system cannot report that, it never could.
   return isInMemory(1) ? isInMemory : undefined;
 }
 
@@ -167,7 +170,7 @@ function openLibrary<const Symbols extends Parameters<typeof dlopen>[1]>(symbols
     try {
       return dlopen(name, symbols).symbols;
     } catch {
-      // Another C library.
+      // Not glibc or a compatible C library.
     }
   }
   return undefined;

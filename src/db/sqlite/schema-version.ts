@@ -14,8 +14,8 @@ const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (
 )`;
 
 /**
- * Runs the embedded migrations that are not applied yet, all or none. Drizzle's own migrator is not used: on a full disk it
- * reports "cannot rollback", because SQLite has already rolled back by itself.
+ * Runs the embedded migrations that have not been applied yet, all or none. Drizzle's own migrator is not used: on a full
+ * disk it reports "cannot rollback", because SQLite has already rolled back by itself.
  */
 export function migrate(sqlite: Database, migrations: Migrations): void {
   const applied = appliedMigrations(sqlite);
@@ -31,7 +31,7 @@ export function migrate(sqlite: Database, migrations: Migrations): void {
   run.immediate();
 }
 
-/** The creation times of the applied migrations in unix milliseconds, oldest first. */
+/** Returns the creation times of the applied migrations in Unix milliseconds, oldest first. */
 export function appliedMigrations(sqlite: Database): number[] {
   const table = sqlite.query(
     "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '__drizzle_migrations'",
@@ -43,7 +43,7 @@ export function appliedMigrations(sqlite: Database): number[] {
     .map(({ at }) => at);
 }
 
-/** How the schema of a database relates to that of this program. An index of an older format must be built again. */
+/** How the schema of a database relates to that of this program. An index in an older format must be rebuilt. */
 export type SchemaVersion = "empty" | "older format" | "older" | "current" | "newer";
 
 /** Compares the applied migrations of a database with those of this program. */
@@ -59,7 +59,7 @@ export function compareVersion(
   return ours.every((at) => applied.includes(at)) ? "current" : "older";
 }
 
-/** Whether the first migration of a database is older than that of this program, which then cannot read its rows. */
+/** Reports whether the first migration of a database is older than that of this program, which then cannot read its rows. */
 export function beginsEarlier([first]: readonly number[], [ours]: Migrations): boolean {
   return first !== undefined && ours !== undefined && first < ours.folderMillis;
 }
@@ -99,7 +99,7 @@ export function refuseNewer(
 }
 
 /**
- * Rejects a database without the latest migrations, for reading.
+ * Rejects a database that lacks the latest migrations, for reading.
  *
  * @throws UserError with the file, its version and this program's.
  */

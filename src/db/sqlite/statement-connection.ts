@@ -2,7 +2,7 @@ import type { Database, SQLQueryBindings, Statement as SqliteStatement } from "b
 import type { Statement } from "./statement-registry.ts";
 import { asStorageError, type DatabaseFile, type DatabaseName, StorageError } from "./storage-error.ts";
 
-/** A statement by its text. */
+/** A statement identified by its text. */
 export interface Command {
   readonly name: string;
   readonly sql: string;
@@ -12,17 +12,17 @@ export const command = (sql: string): Command => ({ name: sql, sql });
 const DATA_VERSION = command("PRAGMA data_version");
 const PAGE_COUNT = command("PRAGMA page_count");
 const FREE_PAGE_COUNT = command("PRAGMA freelist_count");
-/** Not the virtual ones, whose content is in others. */
+/** Excludes virtual tables, whose content is in other tables. */
 const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0";
 /** A table with fewer rows is checked within milliseconds. */
 const SMALL_TABLE_ROWS = 2_000;
 
-/** A database up to this size is checked whole in a tenth to half a second. */
+/** A database up to this size is checked as a whole in a tenth to half a second. */
 export const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
 
 /**
- * The statements of a connection to one of the node's databases. A statement is prepared on first use and cached for the life of the
- * connection. A fid above 2^53 - 1 never reaches it, so integers are plain numbers.
+ * Runs statements on a connection to one of the node's databases. A statement is prepared on first use and cached for the
+ * life of the connection. Fids above 2^53 - 1 never reach it, so integers are plain numbers.
  *
  * Every method throws a StorageError, which names the file, when the database itself fails.
  */
@@ -31,11 +31,11 @@ export abstract class StatementConnection implements DatabaseFile {
   abstract readonly database: DatabaseName;
   readonly #sqlite: Database;
   readonly #statements = new Map<Command, SqliteStatement<unknown, SQLQueryBindings[]>>();
-  /** Called with the name of each statement that runs; tests count statements with it. */
+  /** Called with the name of each statement that runs. Tests use it to count statements. */
   onStatement: ((name: string) => void) | undefined;
   /**
-   * Called before each statement, including BEGIN, COMMIT and ROLLBACK. A test throws a SQLiteError here to make the
-   * statement fail; the statement does not run then.
+   * Called before each statement, including BEGIN, COMMIT and ROLLBACK. If it throws, the statement does not run; tests
+   * throw a SQLiteError here to make a statement fail.
    */
   beforeStatement: ((name: string) => void) | undefined;
 
@@ -65,7 +65,8 @@ export abstract class StatementConnection implements DatabaseFile {
   }
 
   /**
-   * Returns the rows one after another, without holding them all. Other statements may run in between, but not the same one.
+   * Yields the rows one after another, without keeping them all in memory. Other statements may run in between, but not the
+   * same one.
    */
   *iterate<Row, Params extends readonly SQLQueryBindings[]>(
     s: Statement<Row, Params>,
@@ -84,7 +85,7 @@ export abstract class StatementConnection implements DatabaseFile {
     return this.#sqlite.filename;
   }
 
-  /** The size of the database file including free pages. */
+  /** Returns the size of the database file, including free pages, in bytes. */
   sizeBytes(): number {
     const { pages, pageBytes } = this.#sqlite
       .query<{ pages: number; pageBytes: number }, []>(
@@ -94,7 +95,7 @@ export abstract class StatementConnection implements DatabaseFile {
     return pages * pageBytes;
   }
 
-  /** The number of pages of the database file, and how many of them are free. Reads the first page only. */
+  /** Returns the number of pages of the database file, and how many of them are free. Reads only the first page. */
   pages(): { readonly all: number; readonly free: number } {
     try {
       const { page_count: all } = this.prepared(PAGE_COUNT).get() as { page_count: number };
@@ -108,7 +109,7 @@ export abstract class StatementConnection implements DatabaseFile {
   /**
    * Returns SQLite's description of damaged pages, at most about 20 lines. Reads the whole file.
    *
-   * @param options.maxBytes of a larger file, only the tables with few rows are read.
+   * @param options.maxBytes in a larger file, only the tables with few rows are read.
    */
   damage({ maxBytes = Number.POSITIVE_INFINITY }: { readonly maxBytes?: number } = {}): string[] {
     try {
@@ -121,7 +122,10 @@ export abstract class StatementConnection implements DatabaseFile {
     }
   }
 
-  /** Changes with each commit of another connection to the same file, and otherwise only when a new log starts. */
+  /**
+   * Returns a number that changes with each commit of another connection to the same file, and otherwise only when a new log
+   * starts.
+   */
   dataVersion(): number {
     return (this.prepared(DATA_VERSION).get() as { data_version: number }).data_version;
   }
@@ -140,7 +144,7 @@ export abstract class StatementConnection implements DatabaseFile {
     }
   }
 
-  /** For a connection that closes. */
+  /** Finalizes the statements. Call it before the connection closes. */
   finalizeStatements(): void {
     for (const prepared of this.#statements.values()) prepared.finalize();
     this.#statements.clear();
@@ -157,7 +161,11 @@ export abstract class StatementConnection implements DatabaseFile {
     return prepared;
   }
 
-  /** @param of a number of lines, or a table. */
+  /**
+   * Runs SQLite's quick check.
+   *
+   * @param of a number of lines, or a table.
+   */
   #quickCheck(of: string): string[] {
     return this.#sqlite
       .query<{ quick_check: string }, []>(`PRAGMA quick_check(${of})`)

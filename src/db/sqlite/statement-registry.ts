@@ -10,14 +10,14 @@ export interface Statement<Row, Params extends readonly SQLQueryBindings[]> {
 
 export interface StatementRegistry {
   /**
-   * Declares a statement under a unique name. All statements of the program are declared here, so that a test can explain
-   * the query plan of each.
+   * Declares a statement under a unique name. All statements of the program are declared this way, so that a test can
+   * explain the query plan of each.
    */
   statement<Row, Params extends readonly SQLQueryBindings[] = []>(
     name: string,
     sql: string,
   ): Statement<Row, Params>;
-  /** The statements of all modules loaded so far, by name. */
+  /** Returns the statements of all modules loaded so far, by name. */
   declaredStatements(): ReadonlyMap<string, { readonly sql: string }>;
 }
 
@@ -39,10 +39,10 @@ export function createStatementRegistry(): StatementRegistry {
 const PARAMETER_OR_QUOTED = /\?\d*|'[^']*'|"[^"]*"/g;
 
 /**
- * Returns the SQL with a unary plus before each parameter. Otherwise SQLite compiles a statement again at each execution if its
- * plan might depend on the value of a parameter: where a column of a sorted or grouped query equals it, or where it is a LIMIT.
- * That takes 2 to 15 µs, more than most lookups. The plus changes no value. Plans must not depend on values anyway, since a test
- * explains them without any.
+ * Returns the SQL with a unary plus before each parameter. Otherwise SQLite compiles a statement again at each execution if
+ * its plan might depend on the value of a parameter: where a column of a sorted or grouped query equals it, or where it is a
+ * LIMIT. That takes 2 to 15 µs, more than most look-ups. The plus does not change the value. Plans must not depend on values
+ * anyway, since a test explains them without any.
  */
 export function withFixedPlan(sql: string): string {
   return sql.replace(PARAMETER_OR_QUOTED, (part) => (part.startsWith("?") ? `+${part}` : part));

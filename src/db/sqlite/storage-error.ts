@@ -22,7 +22,10 @@ export type StorageFault =
   | "cannot_open"
   | "other";
 
-/** A fault that SQLite does not notice: its files were deleted or replaced, its log has lost commits, another thread found damage. */
+/**
+ * A fault that SQLite does not notice: its files were deleted or replaced, its log has lost commits, or another thread found
+ * damage.
+ */
 export interface UnnoticedFault {
   readonly fault: "deleted" | "replaced" | "log_lost" | "corrupt";
   readonly message: string;
@@ -49,8 +52,8 @@ const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
 const CAUSED_BY_INPUT: ReadonlySet<number> = new Set([18, 19, 20, 25]);
 
 /**
- * A database that could not be read or written, independent of the data. The message names the file and what the operator
- * can do.
+ * Thrown when a database cannot be read or written, independent of the data. The message names the file and what the
+ * operator can do.
  */
 export class StorageError extends Error {
   override name = "StorageError";
@@ -75,7 +78,7 @@ export class StorageError extends Error {
     this.reason = cause.message;
   }
 
-  /** Whether nothing may be written to the database any more before a restart. */
+  /** Whether nothing more may be written to the database before a restart. */
   get isDamage(): boolean {
     return DAMAGE.has(this.fault);
   }
@@ -89,7 +92,7 @@ const DAMAGE: ReadonlySet<StorageFault> = new Set([
   "log_lost",
 ]);
 
-/** Advice for the operator, a sentence without its full stop; empty when there is none. */
+/** Returns advice for the operator, a sentence without its full stop; empty if there is none. */
 function adviceOn(fault: StorageFault, where: DatabaseFile): string {
   const { file } = where;
   switch (fault) {
@@ -115,7 +118,7 @@ function adviceOn(fault: StorageFault, where: DatabaseFile): string {
   }
 }
 
-/** How to restore a lost or damaged database. */
+/** Returns how to restore a lost or damaged database. */
 export function recoveryOf({ database, file }: DatabaseFile): string {
   const companions = `${file}, ${file}-wal and ${file}-shm`;
   return database === "index"
@@ -133,7 +136,10 @@ export interface Damage extends DatabaseFile {
 
 let reportDamage = (_: Damage): void => {};
 
-/** Has damage reported that any statement of this thread finds, once for each file. Its entry sets that once. */
+/**
+ * Registers a callback for damage that any statement of this thread finds, called once per file. The thread's entry file
+ * calls this once.
+ */
 export function onDamage(report: (damage: Damage) => void): void {
   const known = new Set<string>();
   reportDamage = (damage) => {
@@ -141,7 +147,7 @@ export function onDamage(report: (damage: Damage) => void): void {
   };
 }
 
-/** Returns the error to throw for `cause`: a StorageError if the database failed, else `cause` itself. */
+/** Returns the error to throw for `cause`: a StorageError if the database failed, otherwise `cause` itself. */
 export function asStorageError(where: DatabaseFile, cause: unknown): unknown {
   if (cause instanceof StorageError) return cause;
   const fault = sqliteErrorOf(cause);
@@ -149,7 +155,7 @@ export function asStorageError(where: DatabaseFile, cause: unknown): unknown {
   return storageError(where, fault);
 }
 
-/** Returns the error of a fault. Damage is reported. */
+/** Returns the error for a fault, and reports damage. */
 export function storageError(where: DatabaseFile, fault: SQLiteError | UnnoticedFault): StorageError {
   const error = new StorageError(where, fault);
   const { database, file } = where;
@@ -158,7 +164,7 @@ export function storageError(where: DatabaseFile, fault: SQLiteError | Unnoticed
   return error;
 }
 
-/** SQLite's own error, which drizzle wraps in migrations. */
+/** Returns SQLite's own error, which drizzle wraps in migrations. */
 function sqliteErrorOf(cause: unknown): SQLiteError | undefined {
   if (cause instanceof SQLiteError) return cause;
   return cause instanceof Error && cause.cause instanceof SQLiteError ? cause.cause : undefined;

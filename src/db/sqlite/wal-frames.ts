@@ -3,20 +3,20 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 const HEADER_BYTES = 32;
 const CHECKED_BYTES = 24;
 const FRAME_HEADER_BYTES = 24;
-/** In a frame's header: the page number and the size of the database after a commit. */
+/** Checksummed part of a frame's header: the page number and the size of the database after a commit. */
 const FRAME_CHECKED_BYTES = 8;
 /** The last bit is the byte order of the checksums. */
 const MAGIC = 0x377f0682;
 const FORMAT = 3_007_000;
 
-/** The bytes of a write-ahead log with `frames` pages. */
+/** Returns the size, in bytes, of a write-ahead log with `frames` pages. */
 export function logBytes(frames: number, pageBytes: number): number {
   return HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
 }
 
 /**
- * Whether SQLite will read the write-ahead log at `path`. SQLite silently treats a log with a damaged header as empty, which
- * loses the last commits. True when there is no log, or an empty one.
+ * Reports whether SQLite will read the write-ahead log at `path`. SQLite silently treats a log with a damaged header as
+ * empty, which loses the last commits. True if there is no log, or an empty one.
  */
 export function isReadableWal(path: string): boolean {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -32,13 +32,13 @@ export function isReadableWal(path: string): boolean {
   }
 }
 
-/** The header of an open log; undefined where the file is shorter. */
+/** Returns the header of an open log; undefined if the file is shorter. */
 export function readLogHeader(file: number): Uint8Array | undefined {
   const header = new Uint8Array(HEADER_BYTES);
   return readSync(file, header, 0, HEADER_BYTES, 0) === HEADER_BYTES ? header : undefined;
 }
 
-/** Whether SQLite wrote these bytes at the start of a log. */
+/** Reports whether these bytes are a log header written by SQLite. */
 export function isLogHeader(header: Uint8Array): boolean {
   const view = new DataView(header.buffer);
   const magic = view.getUint32(0);
@@ -47,7 +47,7 @@ export function isLogHeader(header: Uint8Array): boolean {
   return view.getUint32(24) === sum[0] && view.getUint32(28) === sum[1];
 }
 
-/** Whether the log has a page in this place. The number of a page is never 0, so a hole in the file has none. */
+/** Reports whether the log has a page at this position. Page numbers are never 0, so a hole in the file has none. */
 export function hasFrame(file: number, at: number, pageBytes: number): boolean {
   const number = new Uint8Array(4);
   readSync(file, number, 0, 4, logBytes(at, pageBytes));
@@ -55,8 +55,8 @@ export function hasFrame(file: number, at: number, pageBytes: number): boolean {
 }
 
 /**
- * The pages of an open log that SQLite recovers after a kill: up to the last whole commit, as far as salts and checksums fit the
- * header. Reads at most `maxFrames` of them.
+ * Returns the number of pages of an open log that SQLite recovers after a kill: up to the last complete commit, as long as
+ * salts and checksums match the header. Reads at most `maxFrames` of them.
  */
 export function recoverableFrames(file: number, maxFrames: number, pageBytes: number): number {
   const header = readLogHeader(file);

@@ -4,7 +4,7 @@ import { companionsOf } from "./open.ts";
 import type { UnnoticedFault } from "./storage-error.ts";
 import { hasFrame, isLogHeader, logBytes, readLogHeader, recoverableFrames } from "./wal-frames.ts";
 
-/** How many pages the log has, and how many of them are in the database file, too. */
+/** Number of pages in the log, and how many of them are also in the database file. */
 interface LogEnd {
   readonly frames: number;
   readonly backfilled: number;
@@ -12,12 +12,13 @@ interface LogEnd {
 
 /** SQLite 3.51 reports the end of the log without a checkpoint. Bun uses the SQLite of the system on macOS. */
 const WITH_NOOP = "3.51.0";
-/** Another process may checkpoint between two looks at the log. */
+/** Another process may checkpoint between two reads of the log. */
 const MAX_LOOKS = 5;
 
 /**
- * The files of a database beside the connection of its writer, who asks before and after each commit whether a restart would find
- * what it has written. SQLite itself does not: it writes on into a log without a name, and behind a hole.
+ * Watches the files of a database for the connection of its writer, which asks before and after each commit whether a
+ * restart would find what it has written. SQLite itself does not check: it keeps writing into a log that was deleted, or
+ * after a hole.
  */
 export class WriteAheadLog implements Disposable {
   /** The descriptor of the log, which SQLite neither locks nor replaces while it has the database open. */
@@ -48,12 +49,12 @@ export class WriteAheadLog implements Disposable {
   }
 
   /**
-   * Looks at the files, in some microseconds. Outside of a transaction.
+   * Checks the files, within microseconds. Call it outside of a transaction.
    *
-   * A log that has lost commits is cut after the last one that SQLite would recover. What the connections of this process still
-   * count on is not there then, so a checkpoint fails instead of copying a hole into the database.
+   * A log that has lost commits is cut after the last one that SQLite would recover. Pages that the connections of this
+   * process still expect are then missing, so a checkpoint fails instead of copying a hole into the database.
    *
-   * @returns why nothing more must be committed; undefined while the files are those that the writer has written.
+   * @returns why nothing more may be committed; undefined while the files are those that the writer has written.
    */
   check(): UnnoticedFault | undefined {
     for (const [path, known] of this.#identities) {
@@ -84,7 +85,7 @@ export class WriteAheadLog implements Disposable {
     closeSync(this.descriptor);
   }
 
-  /** Undefined where SQLite does not say, and while another connection recovers the log. */
+  /** Undefined if SQLite does not report it, and while another connection recovers the log. */
   #end(): LogEnd | undefined {
     try {
       const end = this.#noop?.get();
@@ -94,14 +95,14 @@ export class WriteAheadLog implements Disposable {
     }
   }
 
-  /** Whether the log looks whole: its header, its length, and the page that was its last one. */
+  /** Reports whether the log looks complete: its header, its length, and its last known page. */
   #isWhole({ frames, backfilled }: LogEnd): boolean {
     if (frames === backfilled) return true;
     const header = readLogHeader(this.descriptor);
     if (!header || fstatSync(this.descriptor).size < logBytes(frames, this.#pageBytes)) return false;
     const isSame = this.#header !== undefined && Buffer.compare(header, this.#header) === 0;
     if (!isSame && !isLogHeader(header)) return false;
-    // A cut below the end leaves a hole there once more is written.
+    // If the log was cut and then written again, there is a hole before the new end.
     if (isSame && this.#frames > 0 && !hasFrame(this.descriptor, this.#frames - 1, this.#pageBytes))
       return false;
     this.#header = header;

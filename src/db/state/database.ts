@@ -12,10 +12,10 @@ const READER_BUSY_TIMEOUT_MS = 250;
 
 const migrations = embeddedMigrations("state");
 
-/** The creation time of the newest migration of the state, unix ms. */
+/** The creation time of the newest migration of the state, in Unix milliseconds. */
 export const STATE_SCHEMA: number = migrations.at(-1)?.folderMillis ?? 0;
 
-/** The path of the state database inside a data directory. */
+/** Returns the path of the state database inside a data directory. */
 export function statePath(dataDir: string): string {
   return join(dataDir, "state.db");
 }
@@ -48,7 +48,7 @@ export function openState(
 ): StateDatabase {
   const sqlite = openWriter(
     { database: "state", file: path },
-    // Rows are few and small compared to the index and commits are small, so the default checkpoint size fits.
+    // Rows are few and small compared to the index, and commits are small, so the default checkpoint size fits.
     { migrations, cacheKib: 8192, checkpointPages: 1000, mayCreate },
   );
   const db = new StateDatabase(sqlite).watchFiles();
@@ -57,8 +57,8 @@ export function openState(
 }
 
 /**
- * Opens the state database for the one writer of a serving node. It never waits inside SQLite for another connection's
- * lock: the writer itself retries later and stays responsive meanwhile.
+ * Opens the state database for the only writer of a serving node. It never waits inside SQLite for another connection's
+ * lock: the writer retries later and stays responsive meanwhile.
  */
 export function openStateWriter(path: string): StateDatabase {
   const db = openState(path);
@@ -75,17 +75,17 @@ export function openStateReader(path: string): StateDatabase {
   return db;
 }
 
-/** Opens a state of any version, which stays as it is. The last connection that closes writes the log back. */
+/** Opens a state of any version without migrating it. The last connection to close writes the log back. */
 export function openStateAsIs(path: string): StateDatabase {
   return new StateDatabase(openAsIs({ database: "state", file: path }, { readonly: false }));
 }
 
-/** How the schema of a state relates to that of this program. */
+/** Returns how the schema of a state relates to that of this program. */
 export function stateVersion(db: StateDatabase): SchemaVersion {
   return compareVersion(db, appliedMigrations(db.sqlite), migrations);
 }
 
-/** @throws UserError when the state was moved to PostgreSQL: two nodes would use it otherwise. */
+/** @throws UserError when the state was moved to PostgreSQL, because two nodes would use it otherwise. */
 function refuseMoved(db: StateDatabase): void {
   const move = stateMoveOf(db);
   if (!move) return;

@@ -4,8 +4,8 @@ import type { Queries, StateDb, Sweep, Tx } from "./state-db.ts";
 import { bytes, index, nullable, sequence, table, text, unique, whole } from "./table.ts";
 
 /**
- * Secrets of apps and webhooks, and digests of API keys. `holder` is an app_id, a webhook_id or an api_key_id; ids are random, so no two
- * are the same.
+ * Secrets of apps and webhooks, and digests of API keys. `holder` is an app_id, a webhook_id or an api_key_id. Ids are
+ * random, so no two holders share one.
  */
 export const secrets = table(
   "secrets",
@@ -76,15 +76,15 @@ const liveSecrets = sqlEach<
    WHERE s.holder = t.value ->> 0 AND (s.expires_at IS NULL OR s.expires_at > $2) ORDER BY s.seq`,
 );
 
-/** Adds a secret within the caller's transaction; one that is there already is the success of an earlier run. */
+/** Adds a secret within the caller's transaction. If it already exists, an earlier run has succeeded. */
 export async function addSecret(tx: Tx, holder: string, secret: Secret): Promise<void> {
   const { uid, value, createdAt, expiresAt } = secret;
   await tx.run(insertSecret, holder, uid, value, secretDigest(value), createdAt, expiresAt);
 }
 
 /**
- * Rotates a secret within the caller's transaction, which holds the lock of the holder's record. Returns false, without a
- * change, when there are too many secrets.
+ * Rotates a secret within the caller's transaction, which holds the lock of the holder's record. Returns false without a
+ * change if there are too many secrets.
  */
 export async function rotate(
   tx: Tx,
@@ -111,7 +111,7 @@ export function secretSweep(db: StateDb): Sweep {
   return db.sweep("secrets", (tx, maxRows) => tx.run(sweepExpired, tx.clock.sweepableSecs(), maxRows));
 }
 
-/** The unexpired secrets of each holder, oldest first. */
+/** Returns the unexpired secrets of each holder, oldest first. */
 export async function readSecrets(
   queries: Pick<Queries, "each">,
   holders: readonly string[],

@@ -1,10 +1,9 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import { createStatementRegistry, type Statement } from "../sqlite/statement-registry.ts";
 
-/** The statements of the state database. */
 export const { statement, declaredStatements } = createStatementRegistry();
 
-/** A parameter. PostgreSQL takes its type from the statement, so cast a parameter whose place does not say it. */
+/** A parameter. PostgreSQL takes its type from the statement, so cast a parameter whose position does not determine it. */
 export type SqlValue = SqlScalar | readonly SqlScalar[];
 export type SqlScalar = string | number | boolean | null | Uint8Array;
 
@@ -37,7 +36,7 @@ const COLUMN = /\(t\.value ->> (\d+)\)|t\.value ->> (\d+)/g;
 const ANY_OF_ROWS = /= ANY \(ARRAY\(([\s\S]*?)\)::\w+\[\]\)/g;
 const ANY = /= ANY \((\$\d+)::\w+\[\]\)/g;
 const LATEST = /latest\((\$\d+)\)/g;
-/** A locked batch, with terms in brackets up to three deep. */
+/** A batch of locked rows, with parentheses nested up to three deep. */
 const LOCKED_BATCH =
   /\bIN\s*\(\s*(SELECT\b(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*?SKIP LOCKED)\s*\)/g;
 
@@ -45,7 +44,8 @@ const POSTGRES_SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [LATEST, "greatest($1::bigint, extract(epoch FROM now())::bigint)"],
   [ELEMENTS, "jsonb_array_elements_text($1::text::jsonb) AS $2(value)"],
   [ROWS, "jsonb_array_elements($$1::text::jsonb) AS t(value)"],
-  // A plan may repeat a subquery, and what is locked and changed by then is skipped: it would return the next rows, beyond its limit.
+  // A plan may run a subquery again and skip rows locked and changed by then, which would return the next rows, beyond its
+  // limit.
   [LOCKED_BATCH, "IN (WITH batch AS MATERIALIZED ($1) SELECT * FROM batch)"],
 ];
 
@@ -57,9 +57,9 @@ const SQLITE_SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [ANY, "IN (SELECT value FROM json_each($1))"],
   [/::\w+(\[\])?/g, ""],
   [/\bdecode\(([^,]+), 'hex'\)/g, "unhex($1)"],
-  // One writer holds the lock of the whole database.
+  // SQLite's single writer locks the whole database.
   [/\s+FOR (?:(?:NO )?KEY )?(?:UPDATE|SHARE)(?: OF \w+)?(?: SKIP LOCKED)?/g, ""],
-  // An order in which rows are locked.
+  // The order in which rows are locked.
   [/ ORDER BY [^\n]*? COLLATE "C"/g, ""],
   [/\bgreatest\(/g, "max("],
   [/\bleast\(/g, "min("],
@@ -69,13 +69,14 @@ const SQLITE_SPELLINGS: readonly (readonly [RegExp, string])[] = [
 const declared = new Map<string, { readonly sql: string }>();
 
 /**
- * Declares a statement of the state in the SQL of PostgreSQL, with parameters `$1`, `$2` … SQLite runs a text derived from it: see
- * `SQLITE_SPELLINGS`. Where more differs, `sqlite` is its own text with `?1`, `?2` … A test explains the plan of both.
+ * Declares a statement of the state in PostgreSQL's SQL, with parameters `$1`, `$2` … SQLite runs a text derived from it
+ * (see `SQLITE_SPELLINGS`). Where more differs, `sqlite` is a separate text with `?1`, `?2` … A test explains the plan of
+ * both.
  *
- * Some terms have a spelling for each database. `latest($n)` is the later of a node's time in unix seconds and the time of the state,
- * so that no row that expired comes back when a machine's clock goes back. `elements($n) name` has a row for each element of a JSON
- * array of texts, in the column `value`. A condition on a list is `= ANY ($n::type[])`, whose parameter is an array, or
- * `= ANY (ARRAY(SELECT …)::type[])`, which may depend on the row.
+ * Some terms are spelled differently for each database. `latest($n)` is the later of a node's time in Unix seconds and the
+ * time of the state, so that no expired row returns when a machine's clock goes back. `elements($n) name` has a row for each
+ * element of a JSON array of texts, in the column `value`. A condition on a list is `= ANY ($n::type[])`, whose parameter is
+ * an array, or `= ANY (ARRAY(SELECT …)::type[])`, which may depend on the row.
  */
 export function sql<Row, Params extends readonly SqlValue[] = []>(
   name: string,
@@ -89,11 +90,12 @@ export function sql<Row, Params extends readonly SqlValue[] = []>(
 }
 
 /**
- * Declares a statement that runs for each row of a list. In PostgreSQL it reads them `FROM rows($1) t` or `FROM …, rows($1) t`, with the
- * columns `t.value ->> 0` and so on, which are texts; `$2` and on are parameters that the rows share. SQLite runs it so as well, but for
- * one row with bound columns, which costs half.
+ * Declares a statement that runs for each row of a list. In PostgreSQL it reads them `FROM rows($1) t` or
+ * `FROM …, rows($1) t`, with the columns `t.value ->> 0` and so on, which are texts; parameters from `$2` are shared by all
+ * rows. SQLite does the same, except that a single row has bound columns, which costs half.
  *
- * @param sqlite texts of its own. `row` has the shared parameters first, then the columns; without `rows`, it runs row by row.
+ * @param sqlite separate texts for SQLite. `row` has the shared parameters first, then the columns; without `rows`, it runs
+ * row by row.
  */
 export function sqlEach<Row, Columns extends readonly SqlScalar[], Params extends readonly SqlScalar[] = []>(
   name: string,
@@ -107,7 +109,7 @@ export function sqlEach<Row, Columns extends readonly SqlScalar[], Params extend
   };
 }
 
-/** SQLite's spelling of a statement that runs for each row, to derive a text of its own from. */
+/** Returns SQLite's spelling of a statement that runs for each row, from which to derive a separate text. */
 export function rowSpelling(text: string): string {
   const shared = Math.max(...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n))) - 1;
   const ofRow = text
@@ -118,7 +120,8 @@ export function rowSpelling(text: string): string {
 }
 
 /**
- * Returns rows as a JSON array of arrays. PostgreSQL refuses NUL and half a surrogate pair in text: stored text has U+FFFD in their place.
+ * Returns rows as a JSON array of arrays. PostgreSQL refuses NUL and lone surrogates in text; stored text has U+FFFD in
+ * their place.
  */
 export function jsonRows(rows: readonly (readonly SqlScalar[])[]): string {
   return JSON.stringify(
@@ -130,12 +133,12 @@ export function jsonRows(rows: readonly (readonly SqlScalar[])[]): string {
   );
 }
 
-/** SQLite's spelling of a statement of PostgreSQL, to derive a text of its own from. */
+/** Returns SQLite's spelling of a PostgreSQL statement, from which to derive a separate text. */
 export function sqliteSpelling(text: string): string {
   return spelled(text, SQLITE_SPELLINGS);
 }
 
-/** The statements of all modules loaded so far, in the SQL of PostgreSQL. */
+/** Returns the statements of all modules loaded so far, in PostgreSQL's SQL. */
 export function declaredSql(): ReadonlyMap<string, { readonly sql: string }> {
   return declared;
 }

@@ -14,7 +14,7 @@ import {
   sweptOf,
 } from "./state-db.ts";
 
-/** One write on its way to the writer. All its values can be cloned between threads. */
+/** A write on its way to the writer. All its values can be cloned between threads. */
 export interface StateCall {
   /** The store of a decision, or `sweeps`. */
   readonly store: string;
@@ -22,16 +22,16 @@ export interface StateCall {
   readonly args: readonly unknown[];
 }
 
-/** Sends a write to the writer; resolves with its result after the commit. */
+/** Sends a write to the writer. Resolves with its result after the commit. */
 export type CallWriter = (call: StateCall) => Promise<unknown>;
 
-/** A decision as the writer runs it, within a transaction of its own. */
+/** A decision as the writer runs it, in its own transaction. */
 export interface WriterDecision {
   run(args: readonly unknown[]): Promise<unknown>;
   readonly isSynced: boolean;
 }
 
-/** The state for a thread that reads state.db, and has its decisions made by the writer. */
+/** Opens the state for a thread that reads state.db and has its decisions made by the writer. */
 export function readerStateDb(db: StateDatabase, callWriter: CallWriter): StateDb {
   const call = (name: string, args: readonly unknown[]) => {
     const [store = "", method = ""] = name.split(".");
@@ -52,9 +52,9 @@ export function readerStateDb(db: StateDatabase, callWriter: CallWriter): StateD
 }
 
 /**
- * The state for the writer's thread: collects the decisions of the stores that are created with it.
+ * Opens the state for the writer's thread, and collects the decisions of the stores that are created with it.
  *
- * @param decisions by name, filled.
+ * @param decisions by name; filled by this function.
  */
 export function writerStateDb(
   db: StateDatabase,
@@ -63,7 +63,7 @@ export function writerStateDb(
 ): StateDb {
   const queries = queriesOf(db);
   const noLock = async () => undefined;
-  /** SQLite runs a decision once. */
+  /** SQLite runs a decision only once. */
   const decisionOf = (): Decision => ({
     ...queries,
     ...context,
@@ -98,12 +98,12 @@ export function writerStateDb(
   };
 }
 
-/** The state for a command, which is the only writer: it makes each decision in a transaction of its own. */
+/** Opens the state for a command, which is the only writer and makes each decision in its own transaction. */
 export function taskStateDb(db: StateDatabase, context: DecisionContext = taskContext()): StateDb {
   return localStateDb(db, context, (run) => db.transactionOf(run));
 }
 
-/** The state for the dry run of a command: all decisions share one transaction, which is rolled back at the end. */
+/** Opens the state for the dry run of a command: all decisions share one transaction, which is rolled back at the end. */
 export function dryRunStateDb(
   db: StateDatabase,
   context: DecisionContext = taskContext(),
@@ -134,12 +134,12 @@ function localStateDb(
   };
 }
 
-/** Where and when a command decides. It has no slot of its own. */
+/** Returns the context for the decisions of a command, which has no slot of its own. */
 export function taskContext(clock: Clock = systemClock): DecisionContext {
   return { clock: createSteadyClock({ clock }), node: startSingleNode() };
 }
 
-/** For callers outside of a decision, who may use promises as they like. */
+/** For callers outside of a decision, which may use promises freely. */
 function promisedQueries(queries: Queries): Queries {
   return {
     all: async (...args) => queries.all(...args),
@@ -149,7 +149,9 @@ function promisedQueries(queries: Queries): Queries {
   };
 }
 
-/** For the body of a decision, which awaits what it gets: a result without a promise saves a tenth of what a statement costs. */
+/**
+ * For the body of a decision, which awaits each result: returning it without a promise saves a tenth of a statement's cost.
+ */
 function queriesOf(db: StateDatabase): Queries {
   return {
     all: (statement, ...params) => db.all(statement.sqlite, ...bindings(params)) as never,
@@ -166,9 +168,9 @@ function queriesOf(db: StateDatabase): Queries {
   };
 }
 
-/** An array is a JSON text, which a statement reads by `json_each`. */
+/** Passes an array as JSON text, which the statement reads with `json_each`. */
 function bindings(values: readonly SqlValue[]): SQLQueryBindings[] {
-  // Few calls have an array, and a copy of the parameters is a tenth of what a small statement costs.
+  // Few calls have an array, and copying the parameters costs a tenth of a small statement.
   if (!values.some(Array.isArray)) return values as SQLQueryBindings[];
   return values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : (value as SQLQueryBindings)));
 }

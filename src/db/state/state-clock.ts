@@ -6,22 +6,25 @@ import { statement } from "./sql.ts";
 import { key, small, table, whole } from "./table.ts";
 
 /**
- * The clock by which the state expires data. The machine's clock may jump forward and back. Data that a jump expired would be
- * missing after the jump is undone.
+ * The clock by which the state expires data. The machine's clock may jump forward and back, and data that a forward jump
+ * expired would be missing once the jump is undone.
  */
 export interface StateClock {
-  /** Whole unix ms. Never goes back, even over a restart, and advances at the rate of real time. */
+  /** Returns whole Unix milliseconds. Never goes back, even across a restart, and advances at the rate of real time. */
   nowMs(): number;
-  /** Whole unix ms, by which planned work is due. Unlike `nowMs` it is not behind by the time for which the node was stopped. */
+  /**
+   * Returns the time, in whole Unix milliseconds, by which scheduled work is due. Unlike `nowMs`, it does not lag by the
+   * time for which the node was stopped.
+   */
   dueMs(): number;
   /**
-   * Unix seconds. Data that expired before this time, on the machine's clock, may be deleted. It is behind the machine's
-   * clock by a margin and by any unconfirmed jump.
+   * Returns the time, in Unix seconds of the machine's clock, before which expired data may be deleted. It lags the
+   * machine's clock by a margin and by any unconfirmed jump.
    */
   sweepableSecs(): number;
 }
 
-/** Unix seconds of the state's clock. */
+/** Returns the time of the state's clock, in Unix seconds. */
 export function stateSecs(clock: StateClock): number {
   return Math.floor(clock.nowMs() / 1000);
 }
@@ -30,28 +33,28 @@ export function stateSecs(clock: StateClock): number {
 const JUMP_MS = 30_000;
 /** A forward jump is trusted after the machine's clock has run steadily for this long. */
 const STEADY_MS = 3_600_000;
-/** More than two corrections that do not count as jumps. */
+/** More than two corrections that are too small to count as jumps. */
 const SWEEP_MARGIN_MS = 2 * JUMP_MS;
 
 export interface SteadyClockOptions {
   readonly clock: Clock;
   /** A monotonic clock that advances at the rate of real time. */
   readonly monotonicMs?: () => number;
-  /** The saved time of an earlier process; undefined if there was none. */
+  /** The saved time of an earlier process; undefined if there is none. */
   readonly savedMs?: number;
 }
 
 /**
- * Follows the machine's clock while it runs steadily. Follows monotonic time when the machine's clock jumps, or is behind the
- * saved time of an earlier process.
+ * Creates a clock that follows the machine's clock while it runs steadily. It follows monotonic time when the machine's
+ * clock jumps, or is behind the saved time of an earlier process.
  */
 export function createSteadyClock(options: SteadyClockOptions): StateClock {
   const { clock, monotonicMs = () => performance.now(), savedMs } = options;
   let readAtMs = monotonicMs();
   let nowMs = savedMs ?? clock.nowMs();
-  /** The machine's clock minus the monotonic one, constant since `steadySinceMs`. */
+  /** The machine's clock minus the monotonic clock, constant since `steadySinceMs`. */
   let differenceMs = clock.nowMs() - readAtMs;
-  // Without an earlier process there is no stored data that a jump could expire.
+  // Without an earlier process, no stored data could expire by a jump.
   let steadySinceMs = savedMs === undefined ? Number.NEGATIVE_INFINITY : readAtMs;
 
   function read(): number {
@@ -74,14 +77,14 @@ export function createSteadyClock(options: SteadyClockOptions): StateClock {
   };
 }
 
-/** The state's clock: one row, `id` 1. Times are unix seconds. */
+/** The state's clock: a single row with `id` 1. Times are in Unix seconds. */
 export const stateClock = table(
   "state_clock",
   {
     id: key(small()),
     /** The saved time of the state's clock. */
     now_secs: whole(),
-    /** The largest `expires_at` of a nonce that was deleted. */
+    /** The largest `expires_at` of a deleted nonce. */
     nonce_floor: whole(),
   },
   {
@@ -104,30 +107,30 @@ const raiseFloor = statement<unknown, [nonceFloor: number]>(
    ON CONFLICT (id) DO UPDATE SET nonce_floor = max(nonce_floor, ?1)`,
 );
 
-/** The saved time is at most this much behind when the process is killed: an idle writer saves it once a minute. */
+/** When the process is killed, the saved time lags by at most this much, because an idle writer saves it once a minute. */
 const MAX_UNSAVED_MS = 70_000;
 
 /**
- * Notes the time of the state's clock as that of a file, which outlives the process and costs no commit. Opens nothing: only SQLite may
- * open the files of a database.
+ * Records the time of the state's clock as the modification time of a file, which outlives the process and costs no commit.
+ * Does not open the file: only SQLite may open the files of a database.
  */
 export function markClock(file: string, clock: StateClock): void {
   const secs = clock.nowMs() / 1000;
   try {
     utimesSync(file, secs, secs);
   } catch {
-    // The saved time remains.
+    // The saved time is still there.
   }
 }
 
-/** The file that has the time of the clock of a state. */
+/** Returns the file whose modification time records the clock of a state. */
 export function clockMarkOf(stateFile: string): string {
   return join(dirname(stateFile), "lock");
 }
 
 /**
- * Continues the clock of a state from the last time of an earlier process: the saved one, or the mark of a process that was killed before it
- * saved again. A mark that is further ahead counts as far as it may be true.
+ * Continues the clock of a state from the last time of an earlier process: the saved time, or the mark of a process that was
+ * killed before it saved again. A mark that is too far ahead counts only as far as it can be true.
  */
 export function continueClock(
   db: StateDatabase,
@@ -142,7 +145,10 @@ export function continueClock(
   return createSteadyClock({ clock, monotonicMs, savedMs });
 }
 
-/** What a state that went back in time must not have: sessions that owners have ended, and keys of what may have been used before. */
+/**
+ * Deletes what a state that went back in time must not keep: sessions that owners have ended, and keys that may have been
+ * used before.
+ */
 const FORGOTTEN = [
   statement("sessions.delete-all", "DELETE FROM sessions"),
   statement("sign-in-nonces.forget-key", "DELETE FROM sign_in_nonce_key"),
@@ -150,7 +156,7 @@ const FORGOTTEN = [
   statement("one-time.delete-all", "DELETE FROM one_time"),
 ];
 
-/** The saved time of the state's clock in unix seconds; undefined before the first save. */
+/** Returns the saved time of the state's clock in Unix seconds; undefined before the first save. */
 export function savedClockSecs(db: StateDatabase): number | undefined {
   const saved = db.get(read)?.now_secs ?? 0;
   return saved === 0 ? undefined : saved;
@@ -160,7 +166,7 @@ export function saveClock(db: StateDatabase, nowSecs: number): void {
   db.run(saveNow, nowSecs);
 }
 
-/** Nonces that were valid until this time, in unix seconds, may have been deleted. */
+/** Returns the latest expiry, in Unix seconds, of nonces that may have been deleted. */
 export function nonceFloor(db: StateDatabase): number {
   return db.get(read)?.nonce_floor ?? 0;
 }
@@ -171,8 +177,8 @@ export function raiseNonceFloor(db: StateDatabase, expiresAt: number): void {
 }
 
 /**
- * Makes a state that went back in time safe to use, within the caller's transaction: requests valid until `expiresAt` may have been carried
- * out by decisions that are lost, and owners may have ended sessions.
+ * Makes a state that went back in time safe to use, within the caller's transaction: decisions that were lost may have
+ * carried out requests valid until `expiresAt`, and owners may have ended sessions.
  */
 export function refuseEarlierRequests(db: StateDatabase, expiresAt: number): void {
   raiseNonceFloor(db, expiresAt);

@@ -2,12 +2,12 @@ import type { SqliteConnection } from "../sqlite/connection.ts";
 import { statement } from "./sql.ts";
 import { key, table, text, whole } from "./table.ts";
 
-/** Where the state was moved to: a row, `id` 1, once it is not to be used any more. */
+/** Where the state was moved to: a single row with `id` 1, present once the state must not be used any more. */
 export const stateMove = table(
   "state_move",
   {
     id: key(whole()),
-    /** For people: `PostgreSQL at host:port/database`. */
+    /** For operators: `PostgreSQL at host:port/database`. */
     destination: text(),
     /** Unix seconds. */
     moved_at: whole(),
@@ -20,7 +20,7 @@ export const stateMove = table(
 
 /** Where and when a state was moved. */
 export interface StateMove {
-  /** For people. */
+  /** For operators. */
   readonly destination: string;
   /** Unix seconds. */
   readonly movedAt: number;
@@ -36,12 +36,12 @@ const putMove = statement<unknown, [destination: string, movedAt: number]>(
    ON CONFLICT (id) DO UPDATE SET destination = ?1, moved_at = ?2`,
 );
 
-/** Where the state was moved; undefined while it is in use. */
+/** Returns where the state was moved; undefined while it is in use. */
 export function stateMoveOf(db: SqliteConnection): StateMove | undefined {
   return db.get(findMove);
 }
 
-/** Marks a state as moved: no node starts with it any more. */
+/** Marks a state as moved, so that no node starts with it any more. */
 export function markMoved(db: SqliteConnection, { destination, movedAt }: StateMove): void {
   db.run(putMove, destination, movedAt);
 }

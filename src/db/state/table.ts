@@ -1,21 +1,22 @@
 import type { SqlValue } from "./sql.ts";
 
 /**
- * The tables of the state, each declared once: by its store, in `table()`. Both databases get their tables from the declaration
- * (`drizzle/generate.ts`), rows and records get their types, stores their column lists, and a copy of the state the form of each value.
+ * The tables of the state, each declared once, by its store, with `table()`. The declaration provides the tables of both
+ * databases (`drizzle/generate.ts`), the types of rows and records, the column lists of stores, and the form of each value
+ * in a copy of the state.
  */
 
-/** The form of a value. SQLite stores a flag as 0 or 1, and a list of numbers as JSON. */
+/** Form of a value. SQLite stores a flag as 0 or 1, and a list of numbers as JSON. */
 export type ColumnForm = "number" | "text" | "flag" | "bytes" | "numbers";
 
-/** PostgreSQL's types. SQLite's follow from the form. */
+/** PostgreSQL's types. SQLite's types follow from the form. */
 type PgType = "bigint" | "integer" | "text" | "boolean" | "bytea" | "uuid" | "bigint[]";
 
 /**
  * A column.
  *
- * @typeParam Stored what a statement returns.
- * @typeParam Value what a record has.
+ * @typeParam Stored the type that a statement returns.
+ * @typeParam Value the type in a record.
  */
 export interface Column<Stored = unknown, Value = unknown> {
   readonly form: ColumnForm;
@@ -24,12 +25,12 @@ export interface Column<Stored = unknown, Value = unknown> {
   readonly isJson?: boolean;
   readonly isNullable?: boolean;
   readonly isUnique?: boolean;
-  /** The table's key by itself. */
+  /** Whether the column is the table's key by itself. */
   readonly isKey?: boolean;
-  /** The order of creation, from numbers that are never used again. It is the key. */
+  /** Whether the column is the order of creation, from numbers that are never reused. Such a column is the key. */
   readonly isSequence?: boolean;
   readonly default?: number;
-  /** Only PostgreSQL has it. A copied row gets this value. */
+  /** Set if only PostgreSQL has the column: the value it gets in a copied row. */
   readonly copiedAs?: string | null;
   /** Carry the types. Never present at run time. */
   readonly stored?: Stored;
@@ -45,11 +46,11 @@ export const text = <T extends string = string>(): Column<T, T> => ({ form: "tex
 export const flag = (): Column<number | boolean, boolean> => ({ form: "flag", pgType: "boolean" });
 export const bytes = (): Column<Uint8Array, Uint8Array> => ({ form: "bytes", pgType: "bytea" });
 export const uuid = (): Column<string, string> => ({ form: "text", pgType: "uuid" });
-/** A list of numbers, which PostgreSQL searches: JSON in SQLite, an array there. */
+/** A list of numbers that PostgreSQL searches: JSON in SQLite, an array in PostgreSQL. */
 export const wholes = (): Column<unknown, readonly number[]> => ({ form: "numbers", pgType: "bigint[]" });
 /** The JSON of a value. */
 export const json = <T>(): Column<string, T> => ({ form: "text", pgType: "text", isJson: true });
-/** The order of creation. */
+/** The order of creation, from numbers that are never reused. */
 export const sequence = (): Column<number, number> & { readonly isSequence: true } => ({
   ...whole(),
   isSequence: true,
@@ -65,7 +66,11 @@ export const withDefault = <S, V>(column: Column<S, V>, value: number): Column<S
   ...column,
   default: value,
 });
-/** A column that only PostgreSQL has. @param copiedAs its value in a row that is copied from SQLite. */
+/**
+ * A column that only PostgreSQL has.
+ *
+ * @param copiedAs its value in a row that is copied from SQLite.
+ */
 export const postgresOnly = <S, V>(column: Column<S, V>, copiedAs: string | null): Column<S, V> => ({
   ...column,
   copiedAs,
@@ -79,21 +84,21 @@ export interface Index {
   readonly columns: readonly string[];
   readonly isUnique?: boolean;
   readonly where?: string;
-  /** What differs in SQLite, but for a trailing sequence, which each of its indexes ends with anyway. */
+  /** Differences in SQLite, except for a trailing sequence, with which each of its indexes ends anyway. */
   readonly sqlite?: { readonly columns?: readonly string[]; readonly where?: string };
 }
 
 interface TableOptions<Names extends string> {
-  /** The columns of the primary key, unless one column is the key. SQLite stores the rows in its order. */
+  /** The columns of the primary key, unless a single column is the key. SQLite stores the rows in its order. */
   readonly key?: readonly Names[];
   readonly indexes?: readonly Index[];
-  /** In PostgreSQL a row for each node slot (column `slot`), whose sum is the number in this column. */
+  /** In PostgreSQL, a column of which there is a row per node slot (column `slot`); the number is the sum. */
   readonly summed?: Names;
   /** Which database has the table; default: both. */
   readonly only?: "sqlite" | "postgres";
-  /** Partitioned in PostgreSQL, which drizzle cannot express: `drizzle/postgres/by-hand.sql` has it. */
+  /** Partitioned in PostgreSQL, which drizzle cannot express: it is created in `drizzle/postgres/by-hand.sql`. */
   readonly isPartitioned?: boolean;
-  /** False for a table that a copy of the state leaves out: it belongs to the nodes of one state. */
+  /** False for a table that belongs to the nodes of one state, which a copy of the state leaves out. */
   readonly isCopied?: boolean;
   /** Columns that a copy sets to null: claims and runs of processes that have ended. */
   readonly cleared?: readonly Names[];
@@ -104,7 +109,7 @@ export interface Table<C extends Columns = Columns> extends TableOptions<string>
   readonly columns: C;
 }
 
-/** Declares a table. Columns have the names that SQL uses. */
+/** Declares a table. Columns have the same names as in SQL. */
 export function table<const C extends Columns>(
   name: string,
   columns: C,
@@ -123,12 +128,12 @@ export const index = (
   ...more,
 });
 
-/** A row as statements return it, with all columns or some. */
+/** A row as statements return it, with all or some of its columns. */
 export type Row<T extends Table, Names extends keyof T["columns"] = keyof T["columns"]> = {
   readonly [Name in Names]: T["columns"][Name] extends Column<infer Stored, unknown> ? Stored : never;
 };
 
-/** `created_at` as `createdAt`. */
+/** Converts `created_at` to `createdAt`. */
 export type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
@@ -138,7 +143,7 @@ type RecordColumns<T extends Table> = {
   [Name in keyof T["columns"]]: T["columns"][Name] extends { readonly isSequence: true } ? never : Name;
 }[keyof T["columns"]];
 
-/** A row as the program uses it: names in camel case, without its sequence; flags are booleans, JSON is parsed. */
+/** A row as the program uses it: names in camel case, without its sequence; flags are booleans, and JSON is parsed. */
 export type RecordOf<T extends Table> = {
   readonly [Name in RecordColumns<T> as CamelCase<Name> & string]: T["columns"][Name] extends Column<
     unknown,
@@ -148,14 +153,14 @@ export type RecordOf<T extends Table> = {
     : never;
 };
 
-/** How records of a table are stored and read. A record has all columns but the sequence. */
+/** Stores and reads records of a table. A record has all columns but the sequence. */
 interface RecordCodec<T extends Table> {
   /** The columns of a record, separated by commas. */
   readonly columns: string;
   /** `INSERT INTO … VALUES ($1, …)`, for `values`. */
   readonly insert: string;
   values(record: RecordOf<T>): SqlValue[];
-  /** `UPDATE … SET … WHERE <idColumn> = …` of all columns but the id and the fixed ones. */
+  /** `UPDATE … SET … WHERE <idColumn> = …`, setting all columns but the id and the fixed ones. */
   update(
     idColumn: string,
     fixed: readonly string[],
@@ -192,9 +197,9 @@ export function recordCodec<T extends Table>(table: T): RecordCodec<T> {
 }
 
 interface Field {
-  /** The column's. */
+  /** Name of the column. */
   readonly name: string;
-  /** The name of the record's member. */
+  /** Name of the record's member. */
   readonly field: string;
   readonly column: Column;
 }
@@ -215,7 +220,7 @@ function toValue(stored: unknown, { form, isJson }: Column): unknown {
   return form === "bytes" ? Uint8Array.from(stored as Uint8Array) : stored;
 }
 
-/** `created_at` as `createdAt`. */
+/** Converts `created_at` to `createdAt`. */
 export function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -3,14 +3,14 @@ import { createLogThrottle, type LogThrottle } from "../../runtime/log/log-throt
 import type { Logger } from "../../runtime/log/logger.ts";
 
 /**
- * The state cannot be read or written, or it did not respond in time. A write may or may not have been committed, unless it
- * is known that it was not sent: the caller must not treat this as "not done".
+ * Thrown when the state cannot be read or written, or did not respond in time. A write may or may not have been committed,
+ * unless it is known that it was not sent, so the caller must not treat this as "not done".
  */
 export class StateUnavailable extends Error {
   override name = "StateUnavailable";
   /** Whether the call may have been carried out. */
   readonly mayHaveHappened: boolean;
-  /** Whether the disk took no writes. */
+  /** Whether the disk refused writes. */
   readonly isStorageFault: boolean;
 
   constructor(
@@ -24,17 +24,17 @@ export class StateUnavailable extends Error {
 }
 
 const INTERVAL_MS = 60_000;
-/** Of equal errors one is logged in this time: work is retried each second, or more often. */
+/** Identical errors are logged once in this time, because work is retried each second or more often. */
 const EQUAL_INTERVAL_MS = 10_000;
-/** Different errors that are remembered. */
+/** Number of different errors that are remembered. */
 const MAX_REMEMBERED = 64;
 
 /** Logs errors of work that is retried. */
 type FaultLog = (cause: unknown, fields: Readonly<Record<string, unknown>>, message: string) => void;
 
 /**
- * Logs every error, of equal ones one every 10 seconds; and an unavailable state as one warning a minute, because every write
- * fails then.
+ * Creates a log for errors of retried work. It logs each distinct error, but identical ones only once per 10 seconds; an
+ * unavailable state, which makes every write fail, is one warning per minute.
  */
 export function createFaultLog({ log, clock }: { readonly log: Logger; readonly clock: Clock }): FaultLog {
   const throttled = createLogThrottle({ clock, intervalMs: INTERVAL_MS });

@@ -2,24 +2,24 @@ import { createStatementRegistry } from "../../sqlite/statement-registry.ts";
 import type { IndexDatabase } from "../database.ts";
 
 /**
- * Fills an empty index in sorted order instead of row by row: messages are first appended to tables without indexes (the
- * spool), then every table of the index is built from them in the order of its keys.
+ * Fills an empty index in sorted order instead of row by row. Messages are first appended to tables without indexes (the
+ * spool); then each table of the index is built from them in the order of its keys.
  *
- * The spool and its progress are in the index file. Each step is one transaction that also records how far the build has come, so that
- * the build continues from there after a crash. Until the build is finished the index has no usable content for reads.
+ * The spool and its progress are in the index file. Each step is one transaction that also records the progress of the
+ * build, so a build continues there after a crash. Until the build has finished, the index has no usable content for reads.
  *
- * Commits of the spool and the build are not synced one by one. `sync` makes all of them durable; it also runs by
- * itself every 256 MB. A power failure takes away the last commits only, with the records of progress in them. So report nothing
- * outside of the index file (to an operator, another node or another file) before a `sync` that follows its commit.
+ * Commits of the spool and the build are not synced one by one. `sync` makes all of them durable; it also runs by itself
+ * every 256 MB. A power failure loses only the last commits, together with the progress recorded in them. Therefore report
+ * nothing outside the index file (to an operator, another node or another file) before a `sync` that follows its commit.
  */
 export interface BulkBuild {
   readonly phase: BulkPhase;
   /**
-   * Appends messages, and whatever `alongside` writes, in one transaction. `alongside` removes the fids from the todo list, or moves
-   * a position: it records the messages as done. A `batch` that is a function runs in the transaction, too. Messages of one slot are
-   * resolved by the build with the rules of the protocol, wherever in the spool they are.
+   * Appends messages, and whatever `alongside` writes, in one transaction. `alongside` records the messages as done: it
+   * removes the fids from the todo list or moves a position. A `batch` that is a function runs in the transaction too. The
+   * build resolves messages of one slot by the rules of the protocol, wherever in the spool they are.
    *
-   * @throws StorageError when nothing of it was written. The same call can be repeated.
+   * @throws StorageError when nothing was written. The same call can be repeated.
    */
   append(batch: readonly PackedMessages[] | (() => readonly PackedMessages[]), alongside?: () => void): void;
   /** Makes every commit so far durable. */
@@ -37,17 +37,17 @@ export interface BulkBuild {
 /** The state of the index file: appending to the spool, building from it, or an ordinary index. */
 export type BulkPhase = "spooling" | "building" | "finished";
 
-/** Progress of a build, for people and for /status. */
+/** Progress of a build, for operators and for /status. */
 export interface BulkProgress {
-  /** The stage that runs next, in words, such as `casts`. */
+  /** Name of the stage that runs next, such as `casts`. */
   readonly stage: string;
-  /** Share of the work that is done, 0 to 1, estimated from the sizes of the stages. */
+  /** Share of the work that is done, from 0 to 1, estimated from the sizes of the stages. */
   readonly done: number;
 }
 
 /**
- * Messages of any number of fids in the form in which they travel between threads. Made by `packMessages` (packed-messages.ts)
- * from split messages, so that decoding, hashing, verification and splitting all happen outside of the writer's thread.
+ * Messages of any number of fids in the form in which threads exchange them. `packMessages` (packed-messages.ts) makes it
+ * from split messages, so that decoding, hashing, verification and splitting all happen outside the writer's thread.
  */
 export interface PackedMessages {
   readonly count: number;
@@ -55,12 +55,13 @@ export interface PackedMessages {
 }
 
 /**
- * The statements of the bulk build. They scan whole tables by design, so they are not among those that serve the node, which each
- * must run on an index.
+ * The statements of the bulk build. They scan whole tables by design, so they are kept apart from the statements that serve
+ * the node, each of which must use an index.
  *
- * A look-up of many rows is a merge: the rows are sorted by the key of the other table, then each look-up is next to the one before it.
- * The sorted rows are a subquery with GROUP BY, which SQLite sorts in runs and neither reorders nor flattens. It drops an ORDER BY
- * there, or with a LIMIT sorts by inserting into a temporary tree. `+rowid` makes the groups single rows.
+ * Looking up many rows is a merge: the rows are sorted by the key of the other table, so each look-up is next to the
+ * previous one. The sorted rows are a subquery with GROUP BY, which SQLite sorts in runs and neither reorders nor flattens.
+ * It would drop an ORDER BY there, or with a LIMIT sort by inserting into a temporary tree. `+rowid` makes each group a
+ * single row.
  */
 export const { statement: bulkStatement } = createStatementRegistry();
 
@@ -73,7 +74,7 @@ const putState = bulkStatement<unknown, [key: string, value: number]>(
   "INSERT OR REPLACE INTO bulk_state (key, value) VALUES (?, ?)",
 );
 
-/** How far a build has come, by key. Written in the transactions of the work itself. */
+/** Progress of a build, by key. Written in the transactions of the work itself. */
 export class BulkState {
   readonly #db: IndexDatabase;
 
@@ -101,18 +102,18 @@ const hasMessages = bulkStatement<{ found: number }>(
      AS found`,
 );
 
-/** Whether a bulk build of this index has started and is not finished. */
+/** Reports whether a bulk build of this index has started and is not finished. */
 export function isBulkBuilding(db: IndexDatabase): boolean {
   return db.get(hasSpool) !== undefined;
 }
 
-/** The phase of an unfinished bulk build of this index; undefined if there is none. */
+/** Returns the phase of an unfinished bulk build of this index; undefined if there is none. */
 export function bulkPhaseOf(db: IndexDatabase): "spooling" | "building" | undefined {
   if (!isBulkBuilding(db)) return undefined;
   return new BulkState(db).get("building") === undefined ? "spooling" : "building";
 }
 
-/** Whether a bulk build can begin: no message is stored. */
+/** Reports whether a bulk build can start, which is while no message is stored. */
 export function canBulkBuild(db: IndexDatabase): boolean {
   return db.get(hasMessages)?.found === 0;
 }

@@ -38,7 +38,7 @@ const PEOPLE_STAGE: BulkStage = {
   },
 };
 
-/** The stages of the build, in their order. An unfinished build stores the number of its stage: add new ones at the end. */
+/** The stages of the build, in order. An unfinished build stores the number of its stage, so add new stages at the end. */
 const STAGES: readonly BulkStage[] = [
   ...GENERIC_STAGES,
   ...CAST_ID_STAGES,
@@ -56,11 +56,11 @@ const STAGES: readonly BulkStage[] = [
 ];
 
 export interface BulkBuildOptions {
-  /** Size of the page cache during the build. A sort takes as much again, and a step has at most two at a time. */
+  /** Size of the page cache during the build, in KiB. A sort takes as much again, and a step has at most two at a time. */
   readonly cacheKib?: number;
-  /** Rows of a transaction where a stage can divide its work. */
+  /** Rows per transaction where a stage can divide its work. */
   readonly rowsPerStep?: number;
-  /** Rows of a transaction where a stage sorts, which reads all rows again for each. */
+  /** Rows per transaction where a stage sorts, which reads all rows again each time. */
   readonly rowsPerSort?: number;
 }
 
@@ -68,7 +68,7 @@ const DEFAULT_CACHE_KIB = 98_304;
 /** Pages of the write-ahead log after which a commit syncs it and writes it into the file: 256 MB. */
 const SYNC_PAGES = 65_536;
 const ROWS_PER_STEP = 250_000;
-/** A sort of this size logs 2 to 3 GB. The whole network needs seven of them at most in a stage. */
+/** A sort of this size logs 2 to 3 GB. The whole network needs at most seven of them in a stage. */
 const ROWS_PER_SORT = 100_000_000;
 
 /**
@@ -151,14 +151,14 @@ function progressAt(at: number): BulkProgress {
   return { stage: STAGES[at]?.name ?? "end", done: weightOf(STAGES.slice(0, at)) / weightOf(STAGES) };
 }
 
-/** Sets the connection up for building. Returns how to undo it. */
+/** Sets the connection up for building. Returns a function that undoes it. */
 function prepare(db: IndexDatabase, cacheKib: number): () => void {
   const { sqlite } = db;
   const before = ["synchronous", "wal_autocheckpoint", "cache_size", "temp_store"].map((name) => {
     const row = sqlite.query<Record<string, number>, []>(`PRAGMA ${name}`).get();
     return `PRAGMA ${name} = ${Object.values(row ?? {})[0]}`;
   });
-  // In write-ahead mode a commit is then durable with the next checkpoint, not before.
+  // In write-ahead mode a commit then becomes durable with the next checkpoint, not before.
   sqlite.exec("PRAGMA synchronous = NORMAL");
   sqlite.exec(`PRAGMA wal_autocheckpoint = ${SYNC_PAGES}`);
   sqlite.exec(`PRAGMA cache_size = -${cacheKib}`);
@@ -182,8 +182,8 @@ function syncLog(db: IndexDatabase): void {
 }
 
 /**
- * Sets the directory of temporary files for the process. No other connection of the node opens any: their `temp_store` is the
- * memory. A SQLite without this setting uses the system's directory.
+ * Sets the directory of temporary files for the process. No other connection of the node creates any, because their
+ * `temp_store` is the memory. A SQLite without this setting uses the system's directory.
  */
 function setTemporaryDirectory({ sqlite }: IndexDatabase, path: string): void {
   sqlite.exec(`PRAGMA temp_store_directory = '${path.replaceAll("'", "''")}'`);

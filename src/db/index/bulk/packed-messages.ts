@@ -22,7 +22,7 @@ export const RowKind = {
   Reaction: 7,
   Link: 8,
   UserData: 9,
-  /** A message of the generic table. The rows below belong to the last one before them. */
+  /** A message of the generic table. The kinds of row below belong to the last message before them. */
   Message: 10,
   CastRemove: 11,
   ReactionRemove: 12,
@@ -32,7 +32,7 @@ export const RowKind = {
   Lend: 16,
 } as const;
 
-/** Packs valid messages one by one. `splitEncoded` and `splitMessage` split them. */
+/** Packs valid messages one by one. They are split by `splitEncoded` and `splitMessage`. */
 export class MessagePacker {
   readonly #writer = new ByteWriter();
   #count = 0;
@@ -42,7 +42,7 @@ export class MessagePacker {
     this.#count += 1;
   }
 
-  /** The bytes of the messages so far. */
+  /** Bytes of the messages packed so far. */
   get size(): number {
     return this.#writer.size;
   }
@@ -58,11 +58,11 @@ export function packMessages(messages: readonly SplitMessage[]): PackedMessages 
   return packer.finish();
 }
 
-/** The kind of the row and the length of the key are in front of the key. */
+/** The kind of the row and the length of the key precede the key. */
 const SIGNER_AT = 1 + 4;
 const SIGNER_BYTES = 32;
 
-/** Returns the signer of the message whose rows start at a place, as a view. */
+/** Returns the signer of the message whose rows start at an offset, as a view. */
 export function signerOfRow(rows: Uint8Array, at: number): Uint8Array {
   return rows.subarray(at + SIGNER_AT, at + SIGNER_AT + SIGNER_BYTES);
 }
@@ -168,7 +168,7 @@ function packCast(writer: ByteWriter, cast: CastColumns, hash: Uint8Array): void
   }
 }
 
-/** Writes what the build needs of a generic message beside its row. */
+/** Writes what the build needs of a generic message besides its row. */
 function packGenericBody(writer: ByteWriter, data: MessageData, kind: Kind): void {
   const { body, fid } = data;
   const timestamp = toUnixSecs(data.timestamp);
@@ -217,7 +217,7 @@ function packGenericBody(writer: ByteWriter, data: MessageData, kind: Kind): voi
   }
 }
 
-/** The first 48 bits of a hash: decides between messages of one slot and second as the whole hash does. */
+/** Returns the first 48 bits of a hash, which decide between messages of one slot and second as the whole hash does. */
 function rankOf(hash: Uint8Array): number {
   return Buffer.from(hash.buffer, hash.byteOffset, hash.length).readUIntBE(0, 6);
 }

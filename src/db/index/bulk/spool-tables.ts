@@ -6,11 +6,11 @@ import { linkTypeOf } from "../messages/columns.ts";
 import { bulkStatement } from "./bulk-state.ts";
 
 /**
- * The tables of the spool. None has an index: rows are only appended. `envelopes`, `message_signers`, `urls` and `messages`
- * are written to the tables of the index at once, because their rows are in order of arrival there too.
+ * The tables of the spool. None has an index, because rows are only appended. `envelopes`, `message_signers`, `urls` and
+ * `messages` are written to the tables of the index directly, because their rows are in order of arrival there too.
  *
- * `first_id` with `hash` names a cast: its id is not known before all casts are. Casts are in tables by week, so that each
- * can be sorted by itself.
+ * `first_id` with `hash` names a cast, whose id is not known until all casts are. Casts are in one table per week, so that
+ * each week can be sorted by itself.
  */
 const TABLES: Readonly<Record<string, string>> = {
   bulk_state: "key TEXT PRIMARY KEY, value",
@@ -52,7 +52,7 @@ export function createSpoolTables(db: IndexDatabase): void {
     db.run({ name: `bulk.create ${name}`, sql: `CREATE TABLE ${name} (${columns})` });
 }
 
-/** The table of the casts of a week. */
+/** Returns the name of the table of a week's casts. */
 export function weekTable(week: number): string {
   return `bulk_casts_${week}`;
 }
@@ -64,17 +64,17 @@ export function addWeek(db: IndexDatabase, week: number): void {
   db.run({ name: "bulk.create week", sql: `CREATE TABLE ${weekTable(week)} (${columns})` });
 }
 
-/** The weeks that have casts, in order. */
+/** Returns the weeks that have casts, in order. */
 export function weeksOf(db: IndexDatabase): number[] {
   return db.all(listWeeks).map(({ week }) => week);
 }
 
-/** Drops a table, if it is there. */
+/** Drops a table if it exists. */
 export function dropTable(db: IndexDatabase, name: string): void {
   db.run({ name: `bulk.drop ${name}`, sql: `DROP TABLE IF EXISTS ${name}` });
 }
 
-/** The tables of the build that exist. */
+/** Returns the tables of the build that exist. */
 export function bulkTables(db: IndexDatabase): string[] {
   return db.all(listTables).map(({ name }) => name);
 }
@@ -97,25 +97,25 @@ export function addSpooledFid(db: IndexDatabase, fid: number): void {
   db.run(addFid, fid);
 }
 
-/** Whether the spool of the bulk build has all messages of an fid. */
+/** Reports whether the spool of the bulk build has all messages of an fid. */
 export function isSpooledFid(db: IndexDatabase, fid: number): boolean {
   return db.get(hasFid, fid) !== undefined;
 }
 
-/** The next fids after `fid` of which the spool of the bulk build has all messages. */
+/** Returns the next fids after `fid` whose messages are all in the spool of the bulk build. */
 export function spooledFidsAfter(db: IndexDatabase, fid: number, limit: number): number[] {
   return db.all(selectAfter, fid, limit).map((row) => row.fid);
 }
 
-/** How much of a virtual shard of a snapshot is in the spool. */
+/** Progress of a virtual shard of a snapshot in the spool. */
 export interface SpooledPart {
   readonly shard: number;
   readonly virtualShard: number;
-  /** The snapshot of the accounts that come next. */
+  /** Height of the snapshot from which the remaining accounts are read. */
   readonly height: number;
   /** The last account that is in the spool; -1 before the first. */
   readonly fid: number;
-  /** The token of the page on which the next account begins; null for the first page. */
+  /** Token of the page on which the next account begins; null for the first page. */
   readonly token: string | null;
   readonly isDone: boolean;
 }
@@ -133,13 +133,13 @@ const selectParts = bulkStatement<Omit<SpooledPart, "isDone"> & { isDone: number
    ORDER BY shard, virtual_shard`,
 );
 
-/** Records how far a virtual shard is. Runs in the transaction that appends its messages. */
+/** Records the progress of a virtual shard. Runs in the transaction that appends its messages. */
 export function putSpooledPart(db: IndexDatabase, part: SpooledPart): void {
   const { shard, virtualShard, height, fid, token, isDone } = part;
   db.run(putPart, shard, virtualShard, height, fid, token, isDone ? 1 : 0);
 }
 
-/** The virtual shards that were read, whole or in part. */
+/** Returns the virtual shards that were read, in whole or in part. */
 export function spooledParts(db: IndexDatabase): SpooledPart[] {
   return db.all(selectParts).map((part) => ({ ...part, isDone: part.isDone === 1 }));
 }

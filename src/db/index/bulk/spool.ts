@@ -31,7 +31,9 @@ import {
 } from "./spool-statements.ts";
 import { addWeek, weekTable } from "./spool-tables.ts";
 
-/** Signers and URLs whose ids are cached. An fid's messages arrive together, so few others are needed. */
+/**
+ * Number of signers and of URLs whose ids are cached. An fid's messages arrive together, so few other look-ups are needed.
+ */
 const MAX_CACHED_IDS = 50_000;
 
 type CastInsert = Statement<unknown, [number, Bytes, number, string, number | null, Bytes | null, number]>;
@@ -50,7 +52,7 @@ export class Spool {
     this.#db = db;
   }
 
-  /** Forgets what a transaction that was rolled back may have added. */
+  /** Discards cached ids that a rolled-back transaction may have added. */
   reset(): void {
     this.#castInserts.clear();
     this.#urls.clear();

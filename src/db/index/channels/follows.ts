@@ -8,8 +8,8 @@ import { registrarOfIndex } from "./registrar.ts";
 import { addToCounts, countsOfChannel } from "./slots.ts";
 
 /**
- * A follow of a channel is a live like of its URI that is not older than the version of the engine that introduced channels. There
- * are no rows for follows: only their numbers are stored.
+ * A follow of a channel is a live like of its URI that is not older than the engine version that introduced channels.
+ * Follows have no rows of their own; only their counts are stored.
  */
 
 const ACTIVE_AT = "channels active at";
@@ -34,17 +34,17 @@ const publicId = statement<{ id: string }, [channelId: Uint8Array]>(
   "SELECT id FROM channels WHERE channel_id = ?",
 );
 
-/** Returns when channels became part of the protocol, in unix seconds; undefined while that has no known date. */
+/** Returns when channels became part of the protocol, in Unix seconds; undefined while the date is not known. */
 export function channelsActiveAt(db: IndexDatabase): number | undefined {
   return getPosition(db, ACTIVE_AT);
 }
 
 /**
- * Settles when channels became part of the protocol: the date of the schedule, or the earliest decision that proves it. If that
- * changed, or this program knows a registrar that the last one did not, the followers of all channels are counted again. Runs in
- * a write transaction.
+ * Determines when channels became part of the protocol: the date of the schedule, or the earliest decision that proves it.
+ * Counts the followers of all channels again if that date changed, or if this program knows a registrar that the previous
+ * one did not. Runs in a write transaction.
  *
- * @param dates in unix seconds; undefined where there is none.
+ * @param dates in Unix seconds; undefined where there is none.
  */
 export function settleChannelsActive(
   db: IndexDatabase,
@@ -85,16 +85,16 @@ export function recountFollowers(db: IndexDatabase): void {
   db.invalidations.everything();
 }
 
-/** A like of a URL. `timestamp`: unix seconds. */
+/** A like of a URL. `timestamp` is in Unix seconds. */
 interface UrlLike {
   readonly url: string;
   readonly timestamp: number;
 }
 
 /**
- * Whether the followers of a channel have a like that has no row; undefined for a like that is not a follow.
+ * Reports whether the followers of a channel include a like that has no row; undefined for a like that is not a follow.
  *
- * @param urlId the id of its URL; undefined for one that no row names.
+ * @param urlId the id of its URL; undefined for a URL that no row names.
  */
 export function isFollowCounted(
   db: IndexDatabase,
@@ -107,7 +107,7 @@ export function isFollowCounted(
   return countsOfChannel(db, channelId).followers > likes;
 }
 
-/** Counts a like of a URL that was added or dropped, if it is a follow. */
+/** Counts a like of a URL that was added or dropped if it is a follow. */
 export function countFollow(db: IndexDatabase, like: UrlLike, by: 1 | -1): void {
   const channelId = followedBy(db, like);
   if (!channelId) return;
@@ -118,7 +118,7 @@ export function countFollow(db: IndexDatabase, like: UrlLike, by: 1 | -1): void 
 
 /** Returns the channel that a like follows, if it is a follow. */
 function followedBy(db: IndexDatabase, { url, timestamp }: UrlLike): Uint8Array | undefined {
-  // Most URLs are not looked at further.
+  // Rejects most URLs cheaply.
   if (!url.startsWith("eip155:")) return undefined;
   const channelId = followedChannelOf(registrarOfIndex(db), url);
   const since = channelId && channelsActiveAt(db);

@@ -4,15 +4,15 @@ import { dropPositions, getPosition, type PositionUpdate, positionKeys, putPosit
 import { statement } from "../statement.ts";
 
 /**
- * How far the channels of this index come from shard 0: which of its blocks were applied live, and how far those before
- * them have been read.
+ * Records which blocks of shard 0 this index has its channels from: those it applied live, and how far the earlier ones have
+ * been read.
  */
 
 const FROM = "channels followed from";
 const HISTORY = "channels history ";
 const NEXT = `${HISTORY}next`;
 const DONE = `${HISTORY}done`;
-/** Followed by the place of an event of the registry. */
+/** Followed by the position of an event of the registry. */
 const EVENT = `${HISTORY}event `;
 /** Followed by the id of a channel. */
 const LEFT_OUT = `${HISTORY}left out `;
@@ -26,9 +26,9 @@ const forgetClaims = statement(
   "UPDATE owner_claims SET seqnum = -1 WHERE fid >= 0",
 );
 
-/** The state of reading what shard 0 decided about channels before this index followed it. */
+/** Progress of reading the channel decisions that shard 0 made before this index followed it. */
 export interface ChannelHistory {
-  /** The first block of shard 0 that was applied live; undefined before it. */
+  /** The first block of shard 0 that was applied live; undefined before that. */
   readonly followedFrom: number | undefined;
   /** The next block to read. */
   readonly next: number | undefined;
@@ -43,7 +43,7 @@ export function channelHistoryOf(db: IndexDatabase): ChannelHistory {
   };
 }
 
-/** Whether decisions about channels that are older than this index's following have still to be read. */
+/** Reports whether channel decisions from before this index followed shard 0 have yet to be read. */
 export function isChannelHistoryDue(db: IndexDatabase): boolean {
   const { followedFrom, isDone } = channelHistoryOf(db);
   return followedFrom !== undefined && !isDone;
@@ -54,8 +54,8 @@ export const historyNextPosition = (block: number): PositionUpdate => ({ key: NE
 export const HISTORY_DONE: PositionUpdate = { key: DONE, position: 1 };
 
 /**
- * Lets every decision that is read from now on replace what is stored: numbers of events say nothing about those of another upstream.
- * Runs in a write transaction.
+ * Lets every decision read from now on replace the stored one, because event numbers of different upstreams cannot be
+ * compared. Runs in a write transaction.
  */
 export function forgetDecisions(db: IndexDatabase): void {
   db.run(forgetSlots);
@@ -64,13 +64,13 @@ export function forgetDecisions(db: IndexDatabase): void {
   dropPositions(db, HISTORY);
 }
 
-/** Notes that the upstream reported a channel with values that no channel has: it is read again. */
+/** Marks a channel to be read again because the upstream reported it with values that no channel can have. */
 export const leftOutPosition = (channelId: Uint8Array): PositionUpdate => ({
   key: `${LEFT_OUT}${channelId.toHex()}`,
   position: 1,
 });
 
-/** Returns the ids in hex of the channels that are to be read again. */
+/** Returns the ids, in hex, of the channels that must be read again. */
 export function channelsLeftOut(db: IndexDatabase): string[] {
   return positionKeys(db, LEFT_OUT).map((key) => key.slice(LEFT_OUT.length));
 }
@@ -84,13 +84,14 @@ type EventPlace = Pick<OnChainEvent, "blockNumber" | "logIndex">;
 const keyOfEvent = ({ blockNumber, logIndex }: EventPlace) => `${EVENT}${blockNumber} ${logIndex}`;
 
 /**
- * Keeps the number of the first decision about an event of the registry: until the history is read, events are not stored in that order.
+ * Stores the number of the first decision about an event of the registry. Until the history has been read, events are not
+ * stored in that order.
  */
 export function noteDecidedEvent(db: IndexDatabase, event: EventPlace, seqnum: number): void {
   putPosition(db, keyOfEvent(event), Math.min(seqnum, seqnumOfEvent(db, event) ?? seqnum));
 }
 
-/** Returns the number of the decision about an event of the registry, if it is kept. */
+/** Returns the number of the decision about an event of the registry, if it is stored. */
 export function seqnumOfEvent(db: IndexDatabase, event: EventPlace): number | undefined {
   return getPosition(db, keyOfEvent(event));
 }

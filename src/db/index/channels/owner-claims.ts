@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
-/** A verification, addition or removal, as shard 0 decided it. */
+/** A verification, added or removed, as shard 0 decided it. */
 export interface OwnerClaim {
   readonly fid: number;
   readonly address: Uint8Array;
@@ -9,7 +9,7 @@ export interface OwnerClaim {
   /** Farcaster seconds. */
   readonly timestamp: number;
   readonly hash: Uint8Array;
-  /** The number of shard 0's event. */
+  /** Number of shard 0's event. */
   readonly seqnum: number;
 }
 
@@ -58,13 +58,15 @@ const verificationsFrom = statement<
   `SELECT fid, address, timestamp FROM verifications WHERE (fid, address) > (?, ?) ORDER BY fid, address LIMIT ?`,
 );
 
-/** The numbers of claims that the upstream reported without a decision: older than every decision. */
+/**
+ * Stands in for the event number of a claim that the upstream reported without a decision: lower than that of any decision.
+ */
 const REPORTED = 0;
 const REPORTED_OWNER = 1;
 const NO_HASH = new Uint8Array(20);
 const LAST_HASH = new Uint8Array(20).fill(0xff);
 
-/** Returns the next live verifications, by fid and address, with their times in unix seconds. */
+/** Returns the next live verifications, ordered by fid and address, with their times in Unix seconds. */
 export function verificationsAfter(
   db: IndexDatabase,
   { fid, address }: { readonly fid: number; readonly address: Uint8Array },
@@ -73,7 +75,7 @@ export function verificationsAfter(
   return db.all(verificationsFrom, fid, address, limit);
 }
 
-/** Stores the claim of a live verification, as long as no decision about it is known. `timestamp`: Farcaster seconds. */
+/** Stores the claim of a live verification unless a decision about it is known. `timestamp` is in Farcaster seconds. */
 export function putReportedClaim(
   db: IndexDatabase,
   claim: Pick<OwnerClaim, "fid" | "address" | "timestamp">,
@@ -82,8 +84,8 @@ export function putReportedClaim(
 }
 
 /**
- * Stores the owner behind an address as the upstream reports it. The home shard of that fid may have pruned the verification, so the
- * fid precedes all claims without a known decision. Decisions precede it.
+ * Stores the owner of an address as the upstream reports it. The home shard of that fid may have pruned the verification, so
+ * the fid takes precedence over all claims without a known decision. Decisions take precedence over it.
  *
  * @param fid 0 while the address has none.
  */
@@ -94,29 +96,29 @@ export function putReportedOwner(db: IndexDatabase, address: Uint8Array, fid: nu
   putOwnerClaim(db, { fid, address, isAdd: true, timestamp, hash: LAST_HASH, seqnum: REPORTED_OWNER });
 }
 
-/** Drops the claims that were forgotten (`forgetDecisions`) and are not among those that were read since. */
+/** Drops the claims that were marked by `forgetDecisions` and have not been read again since. */
 export function dropForgottenClaims(db: IndexDatabase): void {
   db.run(dropForgotten);
 }
 
-/** Whether a claim to an address was decided after the event `seqnum` of shard 0. */
+/** Reports whether a claim to an address was decided after event `seqnum` of shard 0. */
 export function claimsInTransit(db: IndexDatabase, address: Uint8Array, seqnum: number): boolean {
   return (db.get(newestDecision, address)?.seqnum ?? 0) > seqnum;
 }
 
-/** Returns the addresses of an fid's claims that were decided after the event `seqnum` of shard 0. */
+/** Returns the addresses of an fid's claims that were decided after event `seqnum` of shard 0. */
 export function addressesInTransit(db: IndexDatabase, fid: number, seqnum: number): Uint8Array[] {
   return db.all(decidedAfter, fid, Math.min(seqnum, Number.MAX_SAFE_INTEGER)).map(({ address }) => address);
 }
 
-/** Returns the number of the event of an fid's last claim to an address. */
+/** Returns the event number of an fid's last claim to an address. */
 export function seqnumOfClaim(db: IndexDatabase, fid: number, address: Uint8Array): number | undefined {
   return db.get(claimOf, fid, address)?.seqnum;
 }
 
 /**
- * Whether shard 0's last decision about an address of an fid is another verification than the one with `hash`. That one is then an earlier
- * decision or of before engine V21, or its own decision is still to come.
+ * Reports whether shard 0's last decision about an address of an fid is a verification other than the one with `hash`. That
+ * one is then an earlier decision or older than engine V21, or its own decision has not arrived yet.
  */
 export function isDecidedOtherwise(
   db: IndexDatabase,
@@ -126,7 +128,7 @@ export function isDecidedOtherwise(
   return claim !== undefined && claim.seqnum > REPORTED_OWNER && Buffer.compare(claim.hash, hash) !== 0;
 }
 
-/** Whether the verification with `hash` is shard 0's last decision about an address of an fid. */
+/** Reports whether the verification with `hash` is shard 0's last decision about an address of an fid. */
 export function isLastClaim(
   db: IndexDatabase,
   { fid, address, hash }: Pick<OwnerClaim, "fid" | "address" | "hash">,
@@ -135,7 +137,10 @@ export function isLastClaim(
   return claim !== undefined && Buffer.compare(claim.hash, hash) === 0;
 }
 
-/** Stores the last claim of an fid to an address. An earlier one, applied again, changes nothing. Returns whether it did. */
+/**
+ * Stores the last claim of an fid to an address. Applying an earlier claim again changes nothing. Returns whether the claim
+ * was stored.
+ */
 export function putOwnerClaim(db: IndexDatabase, claim: OwnerClaim): boolean {
   const { fid, address, isAdd, timestamp, hash, seqnum } = claim;
   if ((seqnumOfClaim(db, fid, address) ?? -1) >= seqnum) return false;
@@ -143,7 +148,7 @@ export function putOwnerClaim(db: IndexDatabase, claim: OwnerClaim): boolean {
   return true;
 }
 
-/** Returns the fid that an address stands for: the one with the newest live verification on shard 0; 0 if none has. */
+/** Returns the fid that an address stands for: the one with the newest live verification on shard 0; 0 if none has one. */
 export function fidOfOwner(db: IndexDatabase, address: Uint8Array): number {
   return db.get(newestClaim, address)?.fid ?? 0;
 }

@@ -78,7 +78,7 @@ const ownedIds = statement<{ id: string }, [address: Uint8Array, limit: number]>
   "SELECT id FROM channels WHERE owner_address = ? LIMIT ?",
 );
 
-/** A registered channel, and what the API calls it. */
+/** A registered channel with its public id in the API. */
 export interface StoredRegistration extends ChannelRegistration {
   readonly id: string;
 }
@@ -93,7 +93,7 @@ export function findRegistrationByKey(db: IndexDatabase, key: string): StoredReg
   return row && registrationOf(row);
 }
 
-/** Returns the channels of an address, the first ones in the order of their keys. */
+/** Returns the first channels of an address, in the order of their keys. */
 export function channelsOfOwner(
   db: IndexDatabase,
   address: Uint8Array,
@@ -102,7 +102,11 @@ export function channelsOfOwner(
   return db.all(ownedByKey, address, limit);
 }
 
-/** Returns the next keys after `key`, in the order of their bytes. @param key undefined for the first ones. */
+/**
+ * Returns the next keys after `key`, in the order of their bytes.
+ *
+ * @param key undefined for the first ones.
+ */
 export function channelKeysAfter(db: IndexDatabase, key: string | undefined, limit: number): string[] {
   return db.all(keysFrom, key ?? "", limit).map((row) => row.key);
 }
@@ -131,10 +135,10 @@ function putRegistration(db: IndexDatabase, registration: ChannelRegistration): 
 }
 
 /**
- * Applies events of the registry again, in the order in which shard 0 decided them. A channel with other events, which the upstream has
- * listed, is the one that it reported, and changes only by these.
+ * Applies events of the registry again, in the order in which shard 0 decided them. A channel that also has events the
+ * upstream only listed starts from the reported registration, which only these events change.
  *
- * @param seqnumOf the number of the decision about an event; undefined if it is not known.
+ * @param seqnumOf returns the number of the decision about an event; undefined if it is not known.
  */
 export function reapplyRegistrations(
   db: IndexDatabase,
@@ -158,13 +162,13 @@ export function reapplyRegistrations(
 
 /** A registration as the upstream reports it. */
 export interface ReportedRegistration extends Pick<ChannelRegistration, "channelId" | "expiry"> {
-  /** Where the last event is that the upstream lists of it. */
+  /** Position of the last event that the upstream lists for it. */
   readonly listed: ChainPosition;
 }
 
 /**
- * Stores owner and end of a channel as the upstream reports them: the network ignores a late event, and a list does not say which one
- * was late. An event that was applied after the listed ones is newer than the report.
+ * Stores the owner and expiry of a channel as the upstream reports them, because the network ignores late events and a list
+ * does not say which ones were late. An event applied after the listed ones is newer than the report.
  */
 export function putReportedRegistration(
   db: IndexDatabase,
@@ -177,7 +181,7 @@ export function putReportedRegistration(
   db.invalidations.channel(current.id);
 }
 
-/** Called after the settings of a channel changed. */
+/** Updates a channel's derived names after its settings changed. */
 export function renameChannel(db: IndexDatabase, channelId: Uint8Array): void {
   const channel = findRegistration(db, channelId);
   if (channel) db.run(setNameKey, channelId, nameKeyOf(channel.key, settingsOf(db, channelId)));
@@ -189,35 +193,35 @@ export function settingsOf(db: IndexDatabase, channelId: Uint8Array): ChannelUpd
   return slot && settingsIn(slot);
 }
 
-/** Returns the settings that hold a slot of settings. */
+/** Decodes the settings that a slot of settings contains. */
 export function settingsIn({ detail }: Pick<StoredSlot, "detail">): ChannelUpdateBody | undefined {
   return detail ? ChannelUpdateBody.decode(detail) : undefined;
 }
 
-/** The target of slots of which a channel has one. */
+/** The target of slots that a channel has only one of. */
 export const NO_TARGET = new Uint8Array();
 
 function nameKeyOf(key: string, settings: ChannelUpdateBody | undefined): string {
   return (settings?.name ?? key).toLowerCase();
 }
 
-/** Above this number, readers clear their caches. */
+/** Above this number of channels, readers clear their caches. */
 const MAX_LISTED = 100;
 
-/** Called when the fid behind an address may have changed. */
+/** Invalidates the channels of an address whose fid may have changed. */
 export function ownerChanged(db: IndexDatabase, address: Uint8Array): void {
   const owned = db.all(ownedIds, address, MAX_LISTED + 1);
   if (owned.length > MAX_LISTED) db.invalidations.everything();
   else for (const { id } of owned) db.invalidations.channel(id);
 }
 
-/** What could be read as a URL, or as a part of one, or as the id of another channel. */
+/** Keys that could be taken for a URL, part of one, or another channel's id. */
 const ODD_KEY = /[/?#\s\p{C}]|^[a-z][a-z0-9+.-]*:|^0x[0-9a-f]{64}$|^$/iu;
 
 /** Longer ids do not fit into the cursors of lists by id. */
 const MAX_ID_BYTES = 255;
 
-/** Returns what the API calls a channel: its key, or its id in hex if the key is long or would be taken for something else. */
+/** Returns the public id of a channel: its key, or its id in hex if the key is long or could be taken for something else. */
 export function publicIdOf(key: string, channelId: Uint8Array): string {
   return ODD_KEY.test(key) || Buffer.byteLength(key) > MAX_ID_BYTES ? `0x${channelId.toHex()}` : key;
 }

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
-/** How many hashes are kept: more than shard 0 merges while a sender waits. */
+/** Number of hashes that are kept: more than shard 0 merges while a sender waits. */
 const MAX_KEPT = 20_000;
 
 const put = statement<unknown, [hash: Uint8Array]>(
@@ -23,7 +23,7 @@ export function noteReplaced(db: IndexDatabase, hash: Uint8Array): void {
   db.run(trim, MAX_KEPT);
 }
 
-/** Whether a message of a channel was merged, and has lost its slot since. */
+/** Reports whether a message of a channel was merged and has since lost its slot. */
 export function wasReplaced(db: IndexDatabase, hash: Uint8Array): boolean {
   return db.get(byHash, hash) !== undefined;
 }

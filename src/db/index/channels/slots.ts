@@ -2,7 +2,7 @@ import { type ChannelSlot, ChannelSlotKind, MemberState } from "../../../protoco
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
-/** What holds a slot of a channel. */
+/** The content of a slot of a channel. */
 export interface StoredSlot {
   readonly targetFid: number;
   readonly state: number;
@@ -11,11 +11,11 @@ export interface StoredSlot {
   readonly timestamp: number;
   readonly seqnum: number;
   readonly detail: Uint8Array | null;
-  /** The signed message; null for a state without its message. */
+  /** The signed message; null for a state that was reported without its message. */
   readonly message: Uint8Array | null;
 }
 
-/** A slot of a channel and what holds it. */
+/** A slot of a channel with its content. */
 export interface SlotRow extends StoredSlot {
   readonly kind: ChannelSlotKind;
   readonly target: Uint8Array;
@@ -106,7 +106,7 @@ export function slotsOfChannel(db: IndexDatabase, channelId: Uint8Array): SlotRo
   return db.all(slotsAt, channelId);
 }
 
-/** Returns the channels that have a slot of an fid, in any state. */
+/** Returns the channels with a slot for an fid, in any state. */
 export function slotsOfFid(db: IndexDatabase, fid: number): Uint8Array[] {
   return db.all(channelsWithSlot, fid).map(({ channelId }) => channelId);
 }
@@ -115,27 +115,28 @@ export function countsOfChannel(db: IndexDatabase, channelId: Uint8Array): Chann
   return db.get(countsOf, channelId) ?? NO_COUNTS;
 }
 
-/** Changes the numbers of a channel, in the transaction that changes its rows. */
+/** Changes the counts of a channel, in the transaction that changes its rows. */
 export function addToCounts(db: IndexDatabase, channelId: Uint8Array, by: Partial<ChannelCounts>): void {
   const { members, moderators, memberSlots, moderationSlots, followers } = { ...NO_COUNTS, ...by };
   db.run(addCounts, channelId, members, moderators, memberSlots, moderationSlots, followers);
 }
 
-/** What takes a slot. */
+/** The new content of a slot. */
 export interface SlotUpdate {
   readonly slot: ChannelSlot;
   readonly authorFid: number;
   /** Farcaster seconds. */
   readonly timestamp: number;
-  /** The number of shard 0's event that decided it. */
+  /** Number of the event of shard 0 that decided it. */
   readonly seqnum: number;
   readonly message: Uint8Array | null;
 }
 
 /**
- * Gives a slot to what shard 0 merged last. An event that is applied again, over a newer one or over itself, changes nothing.
+ * Replaces the content of a slot with what shard 0 merged last. Applying an event again, over a newer one or over itself,
+ * changes nothing.
  *
- * @returns what held the slot before, or undefined if nothing changed.
+ * @returns the previous content, or undefined if nothing changed.
  */
 export function putSlot(
   db: IndexDatabase,
@@ -183,7 +184,7 @@ const dropSlot = statement<unknown, [channelId: Uint8Array, kind: number, target
 );
 const FORGOTTEN_AT_ONCE = 1000;
 
-/** Drops the slots that were forgotten (`forgetDecisions`) and are not among those that were read since. Returns their channels. */
+/** Drops the slots that were marked by `forgetDecisions` and have not been read again since. Returns their channels. */
 export function dropForgottenSlots(db: IndexDatabase): Uint8Array[] {
   const channels = new Map<string, Uint8Array>();
   for (;;) {

@@ -11,29 +11,29 @@ export interface RankedRef {
 }
 
 /**
- * Snapshots are this far apart in milliseconds, at multiples of it. So every node has snapshots of the same times, and a
- * cursor from one node names a snapshot that another one has, too.
+ * Interval between snapshots in milliseconds. Snapshots are at multiples of it, so every node has snapshots of the same
+ * times, and a cursor from one node names a snapshot that other nodes have too.
  */
 export const SNAPSHOT_INTERVAL_MS = 60_000;
 
-/** The time of the newest snapshot that can exist at a time, both in unix milliseconds. */
+/** Returns the time of the newest snapshot that can exist at a time, both in Unix milliseconds. */
 export function snapshotTimeAt(nowMs: number): number {
   return Math.floor(nowMs / SNAPSHOT_INTERVAL_MS) * SNAPSHOT_INTERVAL_MS;
 }
 
-/** The rankings of one refresh, best first. `snapshot` is its time in unix milliseconds, by `snapshotTimeAt`. */
+/** The rankings of one refresh, best first. `snapshot` is its time in Unix milliseconds, as returned by `snapshotTimeAt`. */
 export interface RankingSnapshot {
   readonly snapshot: number;
   readonly rankings: Readonly<Record<"casts" | "channels", readonly RankedRef[]>>;
 }
 
-/** The topics of an hour, best first. `snapshot` is the beginning of the hour in unix milliseconds. */
+/** The topics of an hour, best first. `snapshot` is the start of the hour in Unix milliseconds. */
 export interface TopicRanking {
   readonly snapshot: number;
   readonly topics: readonly RankedRef[];
 }
 
-/** A word or a pair of words, and some who wrote them. */
+/** A word or a pair of words, with some of the accounts that wrote it. */
 export interface RankedTopic {
   readonly name: string;
   readonly authors: readonly number[];
@@ -48,12 +48,12 @@ export function decodeTopic(ref: Uint8Array): RankedTopic {
   return { name, authors: authors === "" ? [] : authors.split(",").map(Number) };
 }
 
-/** How long a snapshot stays readable for clients that page through it, after newer ones exist. */
+/** How long, in milliseconds, a snapshot stays readable for clients that page through it after newer ones exist. */
 export const RETENTION_MS = 3_600_000;
 
 /**
- * Rank 0 is not an entry: its row marks that the snapshot exists, so that an empty ranking also replaces the one before
- * it. Entries start at rank 1.
+ * Rank 0 is not an entry. Its row marks that the snapshot exists, so that an empty ranking also replaces the previous one.
+ * Entries start at rank 1.
  */
 const HEAD_RANK = 0;
 const EMPTY = new Uint8Array();
@@ -88,12 +88,12 @@ const dropFrom = statement<unknown, [kind: string, snapshot: number]>(
   "DELETE FROM rankings WHERE kind = ? AND snapshot >= ?",
 );
 
-/** The newest snapshot of a kind in unix milliseconds; undefined before the first. */
+/** Returns the time of the newest snapshot of a kind in Unix milliseconds; undefined before the first. */
 export function newestSnapshot(db: IndexDatabase, kind: RankingKind): number | undefined {
   return db.get(newest, kind)?.snapshot;
 }
 
-/** The snapshot of a kind that is nearest to a time; undefined when none is within `RETENTION_MS`. */
+/** Returns the time of the snapshot of a kind that is nearest to a time; undefined if none is within `RETENTION_MS`. */
 export function nearestSnapshot(db: IndexDatabase, kind: RankingKind, atMs: number): number | undefined {
   const before = db.get(notAfter, kind, atMs)?.snapshot ?? Number.NEGATIVE_INFINITY;
   if (before === atMs) return before;
@@ -102,7 +102,7 @@ export function nearestSnapshot(db: IndexDatabase, kind: RankingKind, atMs: numb
   return Math.abs(nearest - atMs) <= RETENTION_MS ? nearest : undefined;
 }
 
-/** The rank of an entry of a snapshot, which is read from its start; undefined when the entry is not in it. */
+/** Returns the rank of an entry in a snapshot, which is read from its start; undefined if the entry is not in it. */
 export function rankIn(
   db: IndexDatabase,
   kind: RankingKind,
@@ -117,8 +117,8 @@ export function deleteRankings(db: IndexDatabase): void {
 }
 
 /**
- * Stores a snapshot and deletes those past their retention. A stored snapshot with a later time was created while the
- * clock was wrong and would stay the newest for as long, so it is deleted too.
+ * Stores a snapshot and deletes those past their retention. A stored snapshot with a later time was created while the clock
+ * was wrong. It would remain the newest until that time, so it is deleted too.
  */
 export function storeRankings(db: IndexDatabase, { snapshot, rankings }: RankingSnapshot): void {
   db.transaction(() => {
@@ -126,7 +126,7 @@ export function storeRankings(db: IndexDatabase, { snapshot, rankings }: Ranking
   });
 }
 
-/** Stores the topics of an hour in the place of those of earlier hours, but for the last. */
+/** Stores the topics of an hour in place of those of all earlier hours except the previous one. */
 export function storeTopics(db: IndexDatabase, { snapshot, topics }: TopicRanking): void {
   db.transaction(() => storeRanking(db, "topics", snapshot, topics));
 }

@@ -1,13 +1,13 @@
 const BYTES_PER_SOURCE = 6;
 const WHOLE_SHARE = 65_535;
 
-/** An account that counted for another, and its share of all that did, from 0 to 1. */
+/** An account that contributed to another's score, with its share of all contributions, from 0 to 1. */
 export interface StoredSource {
   readonly fid: number;
   readonly share: number;
 }
 
-/** Packs the sources of an account: 4 bytes fid, 2 bytes share. Null without any. */
+/** Packs the sources of an account: 4 bytes of fid and 2 bytes of share each. Returns null if there are none. */
 export function packSources(sources: readonly StoredSource[]): Uint8Array | null {
   if (sources.length === 0) return null;
   const packed = Buffer.alloc(sources.length * BYTES_PER_SOURCE);
@@ -18,7 +18,7 @@ export function packSources(sources: readonly StoredSource[]): Uint8Array | null
   return packed;
 }
 
-/** The reverse of `packSources`. */
+/** Reverses `packSources`. */
 export function unpackSources(packed: Uint8Array | null): StoredSource[] {
   if (packed === null) return [];
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);

@@ -1,10 +1,10 @@
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
-/** Where scores are from: the method of this program, or a file of the operator. */
+/** Origin of scores: the method of this program, or a file of the operator. */
 export type ScoreKind = "computed" | "imported";
 
-/** Bits of `state`. A label that caps lowers a computed score. */
+/** Bits of `state`. A capping label lowers a computed score. */
 export const ScoreState = { SingleSource: 1, DormantSources: 2, Seed: 4, CappingLabel: 8 } as const;
 
 /** The score of an account in a run. See the table for the fields. */
@@ -19,7 +19,7 @@ export interface ScoreRow {
   readonly note: string | null;
 }
 
-/** What a run is about, before it has rows. */
+/** A run before it has rows. */
 export interface NewScoreRun {
   readonly kind: ScoreKind;
   /** Unix seconds. */
@@ -39,17 +39,20 @@ export interface ScoreRun {
   readonly stats: Readonly<Record<string, unknown>>;
 }
 
-/** Rows of one step: a commit of some 20 ms. */
+/** Rows per step, which is a commit of about 20 ms. */
 export const SCORES_PER_STEP = 10_000;
 /** The current run of a kind and the one before it. */
 const KEPT_RUNS = 2;
 
-/** A step of a run, each one a transaction of the writer. Returns a run's id for `begin`, else the number of rows it changed. */
+/**
+ * A step of a run, each one a transaction of the writer. Returns the run's id for `begin`, otherwise the number of rows it
+ * changed.
+ */
 export type ScoreStep =
   | { readonly step: "begin"; readonly run: NewScoreRun }
   | { readonly step: "rows"; readonly runId: number; readonly rows: readonly ScoreRow[] }
   | { readonly step: "finish"; readonly runId: number; readonly stats: object }
-  /** Deletes rows of runs that are neither kept nor under way; repeat until nothing is left. */
+  /** Deletes rows of runs that are neither retained nor in progress. Repeat until nothing is left. */
   | { readonly step: "sweep"; readonly kind: ScoreKind };
 
 const insertRun = statement<
@@ -97,7 +100,7 @@ const currentRunId = statement<{ id: number }, [kind: string]>(
   "scores.current",
   "SELECT id FROM score_runs WHERE kind = ? AND is_done = 1 ORDER BY id DESC LIMIT 1",
 );
-// A run that did not end has a lower id than the one that did later, so it goes with those that are too old.
+// A run that did not finish has a lower id than a later one that did, so it is deleted with those that are too old.
 const staleRun = statement<{ id: number }, [kind: string, kept: string]>(
   "scores.stale",
   `SELECT id FROM score_runs WHERE kind = ?1 AND is_done IN (0, 1)
@@ -113,7 +116,7 @@ const deleteRun = statement<unknown, [runId: number]>(
   "DELETE FROM score_runs WHERE id = ?",
 );
 
-/** Writes one step of a run. The scores of a run show from its `finish` on, all at once. */
+/** Writes one step of a run. The scores of a run become visible all at once, with its `finish`. */
 export function writeScores(db: IndexDatabase, step: ScoreStep): number {
   return db.transaction(() => {
     if (step.step === "begin") {
@@ -140,7 +143,7 @@ function sweep(db: IndexDatabase, kind: ScoreKind): number {
   return db.run(deleteRows, stale) || db.run(deleteRun, stale);
 }
 
-/** The run of a kind that counts; undefined before the first has ended. */
+/** Returns the run of a kind that is in effect; undefined before the first has finished. */
 export function currentScoreRun(db: IndexDatabase, kind: ScoreKind): ScoreRun | undefined {
   const row = db.all(doneRuns, kind, 1)[0];
   return (
@@ -175,7 +178,7 @@ export function scoreRowsOf(
   return new Map(db.all(rowsOf, runId, JSON.stringify(fids)).map((row) => [row.fid, row]));
 }
 
-/** All scores of a run by fid, ascending, a page of rows at a time. */
+/** Yields all scores of a run by fid, ascending, one page of rows at a time. */
 export function* allScores(db: IndexDatabase, runId: number): Generator<{ fid: number; score: number }> {
   for (let after = -1; ; ) {
     const rows = db.all(rowsAfter, runId, after, SCORES_PER_STEP);
@@ -186,10 +189,12 @@ export function* allScores(db: IndexDatabase, runId: number): Generator<{ fid: n
   }
 }
 
-/** Which scores count. With `both`, a label that caps lowers the computed score, and others count where none was computed. */
+/**
+ * Which scores count. With `both`, a capping label lowers the computed score; imported scores count where none was computed.
+ */
 export type ScoreMode = ScoreKind | "both";
 
-/** The score of an account from its rows, in hundredths; undefined where it has none. */
+/** Returns the score of an account from its rows, in hundredths; undefined if it has none. */
 export function combinedScore(
   computed: Pick<ScoreRow, "score"> | undefined,
   imported: Pick<ScoreRow, "score" | "state"> | undefined,
@@ -199,7 +204,7 @@ export function combinedScore(
   return caps ? Math.min(computed.score, imported.score) : computed.score;
 }
 
-/** The scores of these fids, from 0 to 1; those without one are absent. */
+/** Returns the scores of these fids, from 0 to 1. Fids without a score are absent. */
 export function scoresOf(db: IndexDatabase, mode: ScoreMode, fids: readonly number[]): Map<number, number> {
   const rows = (kind: ScoreKind) => {
     const id = mode === kind || mode === "both" ? db.get(currentRunId, kind)?.id : undefined;

@@ -3,7 +3,7 @@ import figures from "../../../protocol/network/network-figures.json" with { type
 import type { FarcasterNetwork } from "../../../protocol/wire/generated/message.ts";
 import { splitEncoded } from "../messages/split.ts";
 
-/** How many rows of each kind a network has, or a sample of it. */
+/** Row counts of a network, or of a sample of it, by kind. */
 export interface NetworkSample {
   readonly fids: number;
   readonly onChainEvents: number;
@@ -14,7 +14,7 @@ export interface NetworkSample {
   readonly links: number;
   readonly userData: number;
   readonly otherMessages: number;
-  /** Bytes that messages in other than the usual encoding need beside their columns. */
+  /** Bytes that messages in an unusual encoding need besides their columns. */
   readonly oddBytes: number;
 }
 
@@ -23,16 +23,16 @@ export interface SizeEstimate {
   readonly fids: number;
   /** Size of the filled index. */
   readonly bytes: number;
-  /** Free space that filling it takes, with its log and its sorts. */
+  /** Free space needed while filling, including the log and the sorts. */
   readonly bytesWhileFilling: number;
   readonly seconds: number;
-  /** Resident memory at most, which is while it is filled. */
+  /** Peak resident memory, which is reached while filling. */
   readonly memoryBytes: number;
 }
 
 /**
- * Bytes of a row with its indexes and all that is derived from it, measured on a network of 200,000 messages
- * (`bun run bench density`). `textByte`: once in the row and twice in the search index.
+ * Bytes of a row with its indexes and everything derived from it, measured on a network of 200,000 messages
+ * (`bun run bench density`). `textByte` counts each byte once in the row and twice in the search index.
  */
 const BYTES = {
   fid: 530,
@@ -47,23 +47,23 @@ const BYTES = {
 /** Bytes of an index without rows: a page for each table and index. */
 const EMPTY_BYTES = 450_000;
 /**
- * Microseconds of one core for a message, from its arrival to its place in the index: decoding, hashing and verification of
- * the signature, and the writer's part, on up to four cores. 87 were measured (an import of 309,000 messages); the others are for the
- * build, during which one core works.
+ * Microseconds of one core per message, from arrival to its row in the index: decoding, hashing and verification of the
+ * signature, and the writer's part, on up to four cores. 87 were measured (an import of 309,000 messages); the rest is for
+ * the build, which uses one core.
  */
 const { messageMicros, fidMicros, spaceShare } = figures.filling;
-/** Microseconds for an fid: the calls that read it from an upstream. A file needs none. */
+/** Microseconds per fid for the calls that read it from an upstream. A file needs none. */
 const FID_MICROS = { upstream: fidMicros, file: 0 } as const;
 const MAX_CORES = 4;
-/** Resident memory at most while an index was filled with 300 thousand, and with 1 million messages. */
+/** Peak resident memory while an index was filled with 300 thousand and with 1 million messages. */
 const SMALL_NETWORK_MESSAGES = 300_000;
 const MEMORY_BYTES = { small: 410_000_000, large: 675_000_000 } as const;
-/** An HTTP worker after the first. */
+/** Memory of each HTTP worker after the first. */
 const WORKER_BYTES = 50_000_000;
 
 /**
- * Estimates what filling an empty index with a network takes. The size is within a tenth for messages like those of the public
- * network; the time is that of a machine that does nothing else, with a disk that is not the limit.
+ * Estimates what filling an empty index with a network takes. The size is within a tenth for messages like those of the
+ * public network; the time is for an otherwise idle machine whose disk is not the limit.
  */
 export function estimateSize(
   network: NetworkSample,

@@ -52,13 +52,16 @@ const OF_OWN_TABLE: Partial<Record<Store, typeof castsOf>> = {
   [Store.UserData]: userDataOf,
 };
 
-/** Returns how many messages of an fid the tables have in a store. It is less than their number where the disk has lost rows. */
+/**
+ * Returns how many messages of an fid the tables have in a store. It is less than the stored count if the disk has lost
+ * rows.
+ */
 export function countRows(db: IndexDatabase, fid: number, store: Store): number {
   const own = OF_OWN_TABLE[store];
   return ((own && db.get(own, fid)?.n) ?? 0) + (db.get(othersOf, fid, store)?.n ?? 0);
 }
 
-/** Returns how many gasless keys an fid has, expired ones included. Keys from an upstream have no message that could be counted. */
+/** Returns how many gasless keys an fid has, including expired ones. Keys from an upstream have no countable message. */
 export function countGaslessKeys(db: IndexDatabase, fid: number): number {
   return db.get(gaslessKeysOf, fid)?.n ?? 0;
 }
@@ -69,7 +72,7 @@ const STORES = 128;
 const MAX_CACHED = 50_000;
 
 /**
- * The numbers of live messages of fids by store, with a cache. Changes of one transaction are written at its end, in order of
+ * The numbers of live messages of fids by store, with a cache. Changes of a transaction are written at its end, in order of
  * keys.
  */
 export class StoreCounts {
@@ -98,7 +101,7 @@ export class StoreCounts {
     this.#changed.add(key);
   }
 
-  /** Forgets what was read and changed, because a transaction was rolled back or another connection has written. */
+  /** Discards what was read and changed, because a transaction was rolled back or another connection has written. */
   clear(): void {
     this.#counts.clear();
     this.#changed.clear();
@@ -117,7 +120,7 @@ export class StoreCounts {
   }
 }
 
-/** Returns the share of the messages of an index that these fids have; 1 without messages. */
+/** Returns the share of the index's messages that these fids have; 1 if there are no messages. */
 export function shareOfFids(db: IndexDatabase, fids: ReadonlySet<number>): number {
   let all = 0;
   let own = 0;

@@ -48,14 +48,14 @@ export class TotalsDelta {
   }
 }
 
-/** The totals of the whole index. */
+/** Returns the totals of the whole index. */
 export function readTotals(db: IndexDatabase): Record<TotalName, number> {
   const totals = emptyTotals();
   for (const { name, count } of db.all(allTotals)) if (name in totals) totals[name as TotalName] += count;
   return totals;
 }
 
-/** The totals of each shard that has rows. */
+/** Returns the totals of each shard that has rows. */
 export function readShardTotals(db: IndexDatabase): Map<number, Record<TotalName, number>> {
   const shards = new Map<number, Record<TotalName, number>>();
   for (const { name, shard, count } of db.all(allTotals)) {
@@ -78,7 +78,10 @@ const putShards = statement<unknown, [value: string]>(
 
 const MAX_CACHED_FIDS = 100_000;
 
-/** The number of shards by which the index counts its totals: that of the followed network, 1 for a node of its own. */
+/**
+ * Returns the number of shards by which the index counts its totals: that of the followed network, or 1 for a standalone
+ * node.
+ */
 export function shardCount(db: IndexDatabase): number {
   return Number(db.get(shards)?.value ?? 1);
 }
@@ -88,7 +91,7 @@ export function setShardCount(db: IndexDatabase, count: number): void {
   db.run(putShards, String(count));
 }
 
-/** Returns a function that gives the shard of an fid, with a cache. It reads the number of shards on its first call. */
+/** Returns a function that maps an fid to its shard, with a cache. It reads the number of shards on its first call. */
 export function createShardOf(db: IndexDatabase): (fid: number) => number {
   const cached = new Map<number, number>();
   let count: number | undefined;

@@ -1,4 +1,4 @@
-/** What the logs of events have on disk: the numbers of their last events that a power failure cannot take back. */
+/** The last events in each log that a power failure cannot lose. */
 export interface DurableEnds {
   readonly outboxSeq: number;
   readonly hubSeq: number;
@@ -6,21 +6,21 @@ export interface DurableEnds {
 
 const OUTBOX = 0;
 const HUB = 1;
-/** The ends are stored plus one, since they are not known before the writer has opened the index. */
+/** The ends are stored plus one, so that 0 means unknown: the writer has not opened the index yet. */
 const UNKNOWN = 0n;
 const FULL_AT = Int32Array.BYTES_PER_ELEMENT;
 const ENDS_AT = BigInt64Array.BYTES_PER_ELEMENT;
 const BYTES = ENDS_AT + 2 * BigInt64Array.BYTES_PER_ELEMENT;
 
 /**
- * Numbers the commits to the index in memory that the writer and the readers of one process share. A reader learns from it
- * that nothing was committed since it last looked, without opening a transaction, which costs several system calls.
+ * Numbers the commits to the index, in memory that the writer and the readers of one process share. From it a reader learns
+ * that nothing was committed since it last looked without opening a transaction, which would cost several system calls.
  *
- * The number is odd from before a commit until after it. The writer raises it before the commit is acknowledged. If a
- * reader finds the same even number before and after some statements, no commit became visible in between.
+ * The number is odd from before a commit until after it. The writer raises it before the commit is acknowledged. If a reader
+ * finds the same even number before and after some statements, no commit became visible in between.
  *
- * A commit is visible before it is on disk. What readers give away for good, with numbers that others continue after, ends
- * at the `durableEnds`.
+ * A commit is visible before it is on disk. Event numbers that readers hand out permanently, and after which clients
+ * continue, therefore end at the `durableEnds`.
  */
 export class CommitSequence {
   /** Passed to the other threads. */
@@ -42,27 +42,27 @@ export class CommitSequence {
     return isCommitting(number) ? undefined : number;
   }
 
-  /** Called by the writer before each commit. */
+  /** Marks the start of a commit. Called by the writer. */
   begin(): void {
     if (!isCommitting(Atomics.load(this.#number, 0))) Atomics.add(this.#number, 0, 1);
   }
 
-  /** Called by the writer after each commit, and after one that failed. */
+  /** Marks the end of a commit, successful or not. Called by the writer. */
   end(): void {
     if (isCommitting(Atomics.load(this.#number, 0))) Atomics.add(this.#number, 0, 1);
   }
 
-  /** Called by the writer when the index reaches its bound, and when it has room again. */
+  /** Sets whether the index has reached its size limit. Called by the writer when that changes. */
   setFull(isFull: boolean): void {
     Atomics.store(this.#full, 0, isFull ? 1 : 0);
   }
 
-  /** Whether the index has reached its bound, so that the writer refuses every record. */
+  /** Whether the index has reached its size limit, so that the writer refuses every record. */
   get isFull(): boolean {
     return Atomics.load(this.#full, 0) === 1;
   }
 
-  /** Called by the writer when the events up to these are on disk. */
+  /** Records that the events up to these are on disk. Called by the writer. */
   moveDurableEnds({ outboxSeq, hubSeq }: DurableEnds): void {
     Atomics.store(this.#ends, OUTBOX, BigInt(outboxSeq + 1));
     Atomics.store(this.#ends, HUB, BigInt(hubSeq + 1));

@@ -5,7 +5,7 @@ import type { DurableEnds } from "./commit-sequence.ts";
 import { lastHubEventSeq } from "./hub-log.ts";
 import { lastOutboxSeq } from "./outbox.ts";
 
-/** Syncs of the write-ahead log beside the writer, for commits that share them. */
+/** Syncs the write-ahead log in parallel with the writer. Several commits share a sync. */
 export interface DeferredSync extends Disposable {
   /** Runs `work`, whose commits are visible before they are on disk. */
   during<T>(work: () => T): T;
@@ -21,41 +21,42 @@ export interface DeferredSyncDeps {
   readonly db: IndexDatabase;
   /**
    * Called when the log could not be synced. The commits since the last sync are visible and may be lost, and no later sync
-   * would tell: the process must end.
+   * would report it, so the process must end.
    */
   readonly onFault: (cause: Error) => void;
   readonly sync?: SyncFile;
 }
 
 /**
- * Syncs the log on another thread, so that the next commit is merged meanwhile. What SQLite itself needs to survive a power
- * failure does not change: a checkpoint syncs the log before it writes the database, and the database before the log starts
- * again, with `synchronous = NORMAL` as with `FULL`. So a power failure takes back the last commits only, in their order,
- * and none that a sync has covered.
+ * Syncs the log on another thread while the next commit is merged. What SQLite itself needs to survive a power failure does
+ * not change: a checkpoint syncs the log before it writes the database, and the database before the log starts again, with
+ * `synchronous = NORMAL` as with `FULL`. A power failure therefore loses only the last commits, in their order, and none
+ * that a sync has covered.
  *
- * The ends of the logs of events in `db.commits` move when the sync has ended.
+ * The ends of the event logs in `db.commits` move when the sync has finished.
  *
  * @throws Error if the log cannot be synced.
  */
 export function createDeferredSync({ db, onFault, sync = fdatasync }: DeferredSyncDeps): DeferredSync {
-  // After a failed sync the kernel may hold pages of the log in memory that it will never write. Moved to the database, they
-  // are written once more.
+  // After a failed sync the kernel may still hold pages of the log in memory that it will never write. Moving them to the
+  // database writes them again.
   db.checkpoint("PASSIVE");
   const log = db.logDescriptor;
   fdatasyncSync(log);
-  /** Whether SQLite leaves the sync of a commit to this. */
+  /** Whether SQLite leaves the sync of a commit to this object. */
   let isDeferring = false;
   /** Whether there are commits that no started sync covers. */
   let isBehind = false;
   let isSyncing = false;
   let isClosed = false;
-  /** The callers that wait for the running sync, and for the next one. */
+  /** Callers waiting for the running sync, and for the next one. */
   let waiting: (() => void)[] = [];
   let waitingForNext: (() => void)[] = [];
 
   /**
-   * Undefined if they cannot be read: the commit that has just ended is good all the same, and the next one moves them. In a
-   * transaction, which a failed rollback leaves open, the numbers of its events are seen, which the next one gives again.
+   * Undefined if they cannot be read: the commit that has just finished is valid all the same, and the next one moves the
+   * ends. Within a transaction, which a failed rollback leaves open, its own event numbers would be visible, and the next
+   * transaction assigns those again.
    */
   function endsNow(): DurableEnds | undefined {
     if (db.sqlite.inTransaction) return undefined;

@@ -4,9 +4,9 @@ import { statement } from "../statement.ts";
 import type { BlockRef } from "./outbox.ts";
 
 /**
- * How the log of events relates to the blocks of a followed node, so that a position of one node can be found on another. For each
- * shard two positions are stored: the last block whose events are in the log, and the block up to which events may be missing,
- * because they were deleted, or because their blocks were not applied live.
+ * Maps the event log to the blocks of a followed node, so that a position of one node can be found on another. Two positions
+ * are stored per shard: the last block whose events are in the log, and the block up to which events may be missing, because
+ * they were deleted or their blocks were not applied live.
  */
 
 const LAST = "events last block ";
@@ -31,7 +31,10 @@ export interface AppliedBlocks {
   readonly shard: number;
   readonly first: number;
   readonly last: number;
-  /** The last of them whose events may be missing, such as one that is applied long after its time; undefined for none. */
+  /**
+   * The last of these blocks whose events may be missing, for example because it was applied long after its time; undefined
+   * if there is none.
+   */
   readonly missingUpTo: number | undefined;
 }
 
@@ -47,7 +50,7 @@ export function markBlocksApplied(
   if (before === undefined || last > before) putPosition(db, LAST + shard, last);
 }
 
-/** Records that the events up to a number are about to be deleted, in the same transaction. */
+/** Records that the events up to a number are about to be deleted, in the transaction that deletes them. */
 export function markEventsMissing(db: IndexDatabase, upToSeq: number): void {
   const last = new Map(db.all(blocksUpTo, upToSeq).map(({ shard, block }) => [shard, block]));
   for (const [shard, number] of last) markMissing(db, { shard, number });
@@ -58,8 +61,8 @@ function markMissing(db: IndexDatabase, { shard, number }: BlockRef): void {
 }
 
 /**
- * By shard the last block whose events are all in the log at or before a number. Empty without a followed node. Reads all events
- * behind the number: those that are not on disk yet.
+ * Returns, by shard, the last block whose events are all in the log at or before a number. Empty without a followed node.
+ * Reads all events after the number, which are those not yet on disk.
  */
 export function lastEventBlocks(db: IndexDatabase, upToSeq: number): Map<number, number> {
   const last = byShard(db, LAST);
@@ -68,7 +71,7 @@ export function lastEventBlocks(db: IndexDatabase, upToSeq: number): Map<number,
   return last;
 }
 
-/** By shard the block up to which events may be missing. */
+/** Returns, by shard, the block up to which events may be missing. */
 export function missingEventBlocks(db: IndexDatabase): Map<number, number> {
   return byShard(db, MISSING);
 }
@@ -79,7 +82,7 @@ function byShard(db: IndexDatabase, prefix: string): Map<number, number> {
   );
 }
 
-/** The number of the first event of a shard behind a block; undefined when there is none. */
+/** Returns the number of the first event of a shard after a block; undefined if there is none. */
 export function firstEventBehind(db: IndexDatabase, { shard, number }: BlockRef): number | undefined {
   return db.get(firstBehind, shard, number)?.seq;
 }

@@ -22,11 +22,11 @@ export interface HubLogBlock {
   readonly height: number;
   /** Farcaster seconds. */
   readonly at: number;
-  /** Empty in a block of this node's own numbering. */
+  /** Empty in a block that this node numbered itself. */
   readonly hash: Uint8Array;
-  /** The newest event of shard 0 that the block depends on; 0 in a block of this node's own numbering. */
+  /** Number of the newest event of shard 0 that the block depends on; 0 in a block that this node numbered itself. */
   readonly seqnum: number;
-  /** Without the confirmation, by id. */
+  /** In order of ids, without the confirmation. */
   readonly events: readonly HubLogEvent[];
 }
 
@@ -70,7 +70,7 @@ const firstEventFrom = statement<{ id: number }, [shard: number, fromId: number]
   "hub-log.first-event-from",
   "SELECT id FROM hub_events WHERE shard = ? AND id >= ? ORDER BY id LIMIT 1",
 );
-// The newest events that are not on disk yet are skipped: those of a few commits.
+// Skips the newest events that are not on disk yet, at most those of a few commits.
 const lastEvent = statement<{ id: number }, [shard: number, durableSeq: number]>(
   "hub-log.last-event",
   "SELECT id FROM hub_events WHERE shard = ? AND seq <= ? ORDER BY id DESC LIMIT 1",
@@ -94,30 +94,32 @@ const blockTime = statement<{ at: number }, [shard: number, height: number]>(
   "SELECT at FROM hub_blocks WHERE shard = ? AND height = ?",
 );
 
-/** The number of the last event of all shards, on disk or not; 0 before the first, and when all are deleted. */
+/**
+ * Returns the number of the last event of all shards, on disk or not; 0 before the first, and after all have been deleted.
+ */
 export function lastHubEventSeq(db: IndexDatabase): number {
   return db.get(lastSeq)?.seq ?? 0;
 }
 
-/** The number up to which events of the log are on disk. */
+/** Returns the number up to which events of the log are on disk. */
 export function durableHubSeq({ commits }: IndexDatabase): number {
   return commits?.durableEnds?.hubSeq ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** Whether there are events after `afterSeq` that are on disk. */
+/** Reports whether there are events after `afterSeq` that are on disk. */
 export function hasHubEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
   const next = db.get(eventAfter, afterSeq);
   return next !== undefined && next.seq <= durableHubSeq(db);
 }
 
-/** The number of the last block that the log of a shard has had; undefined before the first. */
+/** Returns the number of the last block that the log of a shard has had; undefined before the first. */
 export function lastHubBlock(db: IndexDatabase, shard: number): number | undefined {
   return getPosition(db, lastKey(shard));
 }
 
 /**
- * Appends a block, in the transaction that applies it. A block that the log has had is left out, because blocks are applied again
- * after a crash. A block that does not follow the last one begins the log again: a reader never passes over a hole.
+ * Appends a block in the transaction that applies it. A block that the log has had is skipped, because blocks are applied
+ * again after a crash. A block that does not follow the last one restarts the log, so a reader never skips over a gap.
  *
  * @returns whether the block was appended.
  */
@@ -137,10 +139,7 @@ export function appendHubBlock(db: IndexDatabase, block: HubLogBlock): boolean {
   return true;
 }
 
-/**
- * Ends the log of every shard, because changes of the state follow that are not logged. The log begins again with the
- * next block.
- */
+/** Ends the log of every shard, because unlogged changes of the state follow. The log restarts with the next block. */
 export function endHubLog(db: IndexDatabase): void {
   for (let shard = 1; shard <= shardCount(db); shard++) {
     const last = lastHubBlock(db, shard);
@@ -148,13 +147,16 @@ export function endHubLog(db: IndexDatabase): void {
   }
 }
 
-/** Begins the log of a shard with a block that is still to come. */
+/** Starts the log of a shard at a block that has not arrived yet. */
 export function beginHubLog(db: IndexDatabase, shard: number, height: number): void {
   putPosition(db, startKey(shard), firstEventId(height));
   putPosition(db, lastKey(shard), height - 1);
 }
 
-/** The range of the log of a shard that is on disk. All events from `oldestId` to `headId` are there; it is empty when the first is greater. */
+/**
+ * The range of a shard's log that is on disk. All events from `oldestId` to `headId` are there; it is empty if `oldestId` is
+ * greater.
+ */
 export interface HubLogRange {
   readonly oldestId: number;
   readonly headId: number;
@@ -171,15 +173,15 @@ export function hubLogRange(db: IndexDatabase, shard: number): HubLogRange | und
   return { oldestId, headId: head ?? Math.min(firstEventId(last), oldestId - 1) };
 }
 
-/** The log for operators. */
+/** Extent of the log, for operators. */
 export interface HubLogStatus {
-  /** From the oldest to the newest, those included that are deleted in one shard and kept in another. */
+  /** From the oldest to the newest, including those that are deleted in one shard and kept in another. */
   readonly events: number;
   readonly shards: readonly {
     readonly shard: number;
     readonly oldestId: number;
     readonly headId: number;
-    /** Time of the oldest block, unix seconds; null while the log of the shard is empty. */
+    /** Time of the oldest block in Unix seconds; null while the log of the shard is empty. */
     readonly oldestAt: number | null;
   }[];
 }
@@ -196,17 +198,17 @@ export function hubLogStatus(db: IndexDatabase): HubLogStatus {
   return { events: first === undefined ? 0 : lastHubEventSeq(db) - first + 1, shards };
 }
 
-/** Whether `sweepHubLog` has something to delete. */
+/** Reports whether `sweepHubLog` has something to delete. */
 export function isHubSweepDue(db: IndexDatabase, shard: number, before: number): boolean {
   const [oldest] = db.all(oldestBlocks, shard, 1);
   return oldest !== undefined && (oldest.at < before || oldest.height < startBlock(db, shard));
 }
 
 /**
- * Deletes the oldest blocks of a shard that are older than `before` (Farcaster seconds), and those that precede the start of the
- * log. At most `maxEvents` events, but at least one block.
+ * Deletes the oldest blocks of a shard that are older than `before` (Farcaster seconds), and those that precede the start of
+ * the log. Deletes at most `maxEvents` events, but at least one block.
  *
- * @returns the number of deleted events; 0 when nothing is left to delete.
+ * @returns the number of deleted events; 0 if nothing is left to delete.
  */
 export function sweepHubLog(
   db: IndexDatabase,

@@ -4,22 +4,29 @@ import { getPosition, putPosition } from "../positions.ts";
 import type { ThreadRoot } from "../project/casts.ts";
 import { statement } from "../statement.ts";
 
-/** An event of the outbox. It stays there for a while after its publication. */
+/** An event of the outbox. It stays there for a while after it was published. */
 export interface OutboxEvent {
   /** 16 bytes, identical on every node for the same event. */
   readonly eventId: Uint8Array;
   readonly kind: EventKind;
-  /** The author of the cast, follow or reaction, the user that the event is about, or 0 for an event of the channels' registry. */
+  /**
+   * The author of the cast, follow or reaction, the user that the event is about, or 0 for an event of the channel registry.
+   */
   readonly fid: number;
-  /** When its cause happened on the network, such as the message that deleted a cast, in unix seconds. */
+  /**
+   * When its cause happened on the network, in Unix seconds; for a deleted cast, the time of the message that deleted it.
+   */
   readonly happenedAt: number;
-  /** When the node applied its cause, in unix seconds. */
+  /** When the node applied its cause, in Unix seconds. */
   readonly appliedAt: number;
-  /** The signed message that was added or removed; null for an event about a user; a `ChannelChange` for one about a channel. */
+  /**
+   * The signed message that was added or removed; a `ChannelChange` for an event about a channel; null for an event about a
+   * user.
+   */
   readonly subject: Uint8Array | null;
   /** The thread of a cast at the time of its creation or deletion; null for other events. */
   readonly root: ThreadRoot | null;
-  /** The block of a followed node that caused it; null for events of no block. */
+  /** The block of a followed node that caused it; null if no block did. */
   readonly block: BlockRef | null;
 }
 
@@ -34,10 +41,10 @@ export interface StoredOutboxEvent extends OutboxEvent {
   readonly seq: number;
 }
 
-/** How many events there are, and since when. */
+/** The number of events, and the age of the oldest. */
 export interface EventSpan {
   readonly events: number;
-  /** When the oldest event was applied, in unix seconds; null when there are none. */
+  /** When the oldest event was applied, in Unix seconds; null if there are none. */
   readonly oldestAt: number | null;
 }
 
@@ -100,7 +107,7 @@ const deleteUpTo = statement<unknown, [seq: number]>(
   "DELETE FROM event_outbox WHERE seq <= ?",
 );
 
-/** Adds an event, inside the transaction of its cause. */
+/** Adds an event inside the transaction of its cause. */
 export function putEvent(db: IndexDatabase, event: OutboxEvent): void {
   const { eventId, kind, fid, happenedAt, appliedAt, subject, root, block } = event;
   db.run(
@@ -118,10 +125,10 @@ export function putEvent(db: IndexDatabase, event: OutboxEvent): void {
   );
 }
 
-/** The next `limit` events after `afterSeq` that are on disk, in order. */
+/** Returns the next `limit` events after `afterSeq` that are on disk, in order. */
 export function eventsAfter(db: IndexDatabase, afterSeq: number, limit: number): StoredOutboxEvent[] {
   const rows = db.all(selectEventsAfter, afterSeq, limit);
-  // The end moves meanwhile, so it is read once: an event behind one that is left out is left out as well.
+  // The end moves meanwhile, so it is read once: if an event is left out, all later ones must be too.
   const end = durableEnd(db);
   return rows
     .filter(({ seq }) => seq <= end)
@@ -135,7 +142,7 @@ export function eventsAfter(db: IndexDatabase, afterSeq: number, limit: number):
     }));
 }
 
-/** The numbers of the oldest and of the newest event on disk. Without events, `oldestSeq` is that of the next one. */
+/** Returns the numbers of the oldest and the newest event on disk. Without events, `oldestSeq` is that of the next one. */
 export function eventRange(db: IndexDatabase): { readonly oldestSeq: number; readonly headSeq: number } {
   const headSeq = Math.min(lastOutboxSeq(db), durableEnd(db));
   return { oldestSeq: Math.min(db.get(oldestEvent, 0)?.seq ?? headSeq + 1, headSeq + 1), headSeq };
@@ -147,7 +154,7 @@ export function eventLogSpan(db: IndexDatabase): EventSpan {
   return { events: headSeq - oldestSeq + 1, oldestAt: db.get(oldestEvent, 0)?.appliedAt ?? null };
 }
 
-/** The number of the first event that was applied at a time (unix seconds) or later; undefined when there is none. */
+/** Returns the number of the first event applied at or after a time (Unix seconds); undefined if there is none. */
 export function firstEventFrom(db: IndexDatabase, unixSecs: number): number | undefined {
   const { oldestSeq, headSeq } = eventRange(db);
   let low = oldestSeq;
@@ -160,13 +167,13 @@ export function firstEventFrom(db: IndexDatabase, unixSecs: number): number | un
   return low > headSeq ? undefined : low;
 }
 
-/** Whether there are events after `afterSeq` that are on disk. */
+/** Reports whether there are events after `afterSeq` that are on disk. */
 export function hasEventsAfter(db: IndexDatabase, afterSeq: number): boolean {
   const next = db.get(oldestEvent, afterSeq);
   return next !== undefined && next.seq <= durableEnd(db);
 }
 
-/** The number of the last event that was ever added, on disk or not; 0 before the first. */
+/** Returns the number of the last event ever added, on disk or not; 0 before the first. */
 export function lastOutboxSeq(db: IndexDatabase): number {
   // Only published events are deleted.
   return db.get(newestEvent, 0)?.seq ?? publishedSeq(db);
@@ -176,10 +183,10 @@ function durableEnd({ commits }: IndexDatabase): number {
   return commits?.durableEnds?.outboxSeq ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** The position of publication: every event up to this `seq` has been published. */
+/** Key of the publication position: every event up to this `seq` has been published. */
 const PUBLISHED = "events published";
 
-/** The `seq` of the last published event; 0 before the first. */
+/** Returns the `seq` of the last published event; 0 before the first. */
 export function publishedSeq(db: IndexDatabase): number {
   return getPosition(db, PUBLISHED) ?? 0;
 }
@@ -189,25 +196,25 @@ export function markPublished(db: IndexDatabase, seq: number): void {
   if (seq > publishedSeq(db)) putPosition(db, PUBLISHED, seq);
 }
 
-/** Moves the position of publication of a copy back to `seq`, as far as its events are still there. */
+/** Moves the publication position of a copy back to `seq`, or as far as its events are still there. */
 export function publishAgainAfter(db: IndexDatabase, seq: number): void {
   const oldestSeq = db.get(oldestEvent, 0)?.seq;
   if (oldestSeq !== undefined) putPosition(db, PUBLISHED, Math.max(seq, oldestSeq - 1));
 }
 
-/** Counts all events up to now as published. */
+/** Marks all events up to now as published. */
 export function markAllPublished(db: IndexDatabase): void {
   markPublished(db, lastOutboxSeq(db));
 }
 
-/** Deletes events, always from the front. */
+/** Deletes the oldest events, up to and including `seq`. */
 export function deleteEventsUpTo(db: IndexDatabase, seq: number): void {
   db.run(deleteUpTo, seq);
 }
 
 /**
- * The last of the oldest events, at most `limit`, that are published and were applied before `appliedBefore` (unix seconds);
- * undefined when there is none.
+ * Returns the number of the last published event applied before `appliedBefore` (Unix seconds), among the `limit` oldest
+ * events; undefined if there is none.
  */
 export function lastExpiredEvent(
   db: IndexDatabase,
@@ -219,7 +226,9 @@ export function lastExpiredEvent(
   return expired.at(-1)?.seq;
 }
 
-/** The size of the backlog. Events are deleted from the front only and numbered without gaps, so no rows are counted. */
+/**
+ * Returns the size of the backlog. Events are deleted only from the front and numbered without gaps, so no rows are counted.
+ */
 export function outboxBacklog(db: IndexDatabase): EventSpan {
   const published = publishedSeq(db);
   const oldest = db.get(oldestEvent, published);

@@ -1,9 +1,9 @@
 import type { Kind, Store } from "../../../protocol/message/merge-rules.ts";
 
 /**
- * Live messages as the values of their columns, without ids: cast ids, URL ids, signer ids and envelope ids are resolved by
- * those who write and read the rows. `table` is the table that stores the message. Times are unix seconds, but for
- * the generic table.
+ * Live messages as the values of their columns, without ids: the code that writes and reads the rows resolves cast ids, URL
+ * ids, signer ids and envelope ids. `table` is the table that stores the message. Times are in Unix seconds, except in the
+ * generic table.
  */
 export type MessageColumns = CastColumns | ReactionColumns | LinkColumns | UserDataColumns | GenericColumns;
 
@@ -20,7 +20,7 @@ export interface CastColumns {
   readonly parentHash: Uint8Array | null;
   /** Null unless the parent is a URL. */
   readonly parentUrl: string | null;
-  /** The body in wire form without its text and parent, null when that is empty. `decodeRest` reads it. */
+  /** The body in wire form without its text and parent; null if that is empty. Read with `decodeRest`. */
   readonly rest: Uint8Array | null;
 }
 
@@ -41,7 +41,7 @@ export interface LinkColumns {
   readonly table: "links";
   readonly fid: number;
   readonly timestamp: number;
-  /** See `link-type.ts`. */
+  /** See `LinkType`. */
   readonly type: number | string;
   readonly targetFid: number;
   /** Null if the message has no display time. */
@@ -67,15 +67,18 @@ export interface GenericColumns {
   readonly kind: Kind;
 }
 
-/** The parts of a message that its columns do not store. Hash and signature schemes are BLAKE3 and Ed25519: no other is valid. */
+/**
+ * The parts of a message that its columns do not store. The hash scheme is BLAKE3 and the signature scheme Ed25519: no
+ * others are valid.
+ */
 export interface MessageEnvelope {
   readonly signer: Uint8Array;
   readonly signature: Uint8Array;
-  /** The signed bytes, null if `encodeData` of the columns gives them. Never null for a `GenericColumns`. */
+  /** The signed bytes; null if `encodeData` of the columns produces them. Never null for a `GenericColumns`. */
   readonly data: Uint8Array | null;
 }
 
-/** A message as it is written into rows. */
+/** A message in the form in which rows store it. */
 export interface SplitMessage {
   readonly columns: MessageColumns;
   readonly envelope: MessageEnvelope;
@@ -97,7 +100,7 @@ export function linkTypeOf(stored: number | string): string {
   return stored === LinkType.Block ? "block" : String(stored);
 }
 
-// What statements select of each kind of live message.
+// Columns that statements select for each kind of live message.
 const ENVELOPE = "s.key AS signer, e.signature, e.data";
 const JOIN_ENVELOPE = `CROSS JOIN envelopes e ON e.id = t.envelope_id
   CROSS JOIN message_signers s ON s.id = e.signer_id`;
@@ -107,7 +110,7 @@ export const JOIN_CAST = `${JOIN_ENVELOPE} LEFT JOIN urls u ON u.id = t.parent_u
 export const GENERIC_COLUMNS =
   "t.id, t.fid, t.timestamp, t.store, t.slot, t.kind, s.key AS signer, t.signature, t.data";
 export const JOIN_SIGNER = "CROSS JOIN message_signers s ON s.id = t.signer_id";
-/** Statements without a condition, to which a WHERE is added. */
+/** Statements without a condition; callers append a WHERE clause. */
 export const SELECT_CASTS = `SELECT ${CAST_COLUMNS} FROM casts t ${JOIN_CAST}`;
 export const SELECT_REACTIONS = `SELECT t.fid, t.timestamp, t.type, t.target_fid AS targetFid, t.target_id AS targetId,
     coalesce(c.hash, m.hash) AS targetHash, u.url AS targetUrl, ${ENVELOPE}

@@ -19,26 +19,26 @@ import {
 } from "./fields.ts";
 import { numberBytes, varintBytes, WireWriter } from "./wire.ts";
 
-/** The largest head of data: type, fid, timestamp, network, and the tag and length of the body. */
+/** Maximum size of the head: type, fid, timestamp, network, and the tag and length of the body. */
 const HEAD_BYTES = 40;
 
 // Encoding is synchronous, so all calls share one buffer.
 const writer = new WireWriter();
 
 /**
- * Encodes the data of a message from its columns, in the canonical form of the generated encoder, in a fifth of its time:
- * every message passes through here when it is merged and when it is read. A property test compares the two.
+ * Encodes the data of a message from its columns in the canonical form of the generated encoder, in a fifth of its time.
+ * Every message passes through here when it is merged and when it is read. A property test compares the two encoders.
  */
 export function encodeData(columns: TypedColumns, network: FarcasterNetwork): Uint8Array {
   return writer.copy(write(columns, network));
 }
 
-/** Returns the hash of the message that has the columns. */
+/** Returns the hash of the message that has these columns. */
 export function hashOfColumns(columns: TypedColumns, network: FarcasterNetwork): Uint8Array {
   return writer.hash(write(columns, network));
 }
 
-/** Whether `encodeData` of the columns gives `data`. */
+/** Reports whether `encodeData` of the columns produces `data`. */
 export function encodesTo(columns: TypedColumns, network: FarcasterNetwork, data: Uint8Array): boolean {
   return writer.equals(write(columns, network), data);
 }
@@ -62,7 +62,7 @@ function write(columns: TypedColumns, network: FarcasterNetwork): number {
   }
 }
 
-/** Writes the fields before the body, so that they end where it starts. */
+/** Writes the fields before the body, backwards from where it starts. */
 function writeHead(columns: TypedColumns, type: number, network: number, bodyTag: number): number {
   const end = writer.at;
   const bodyBytes = end - HEAD_BYTES;
@@ -110,7 +110,7 @@ function writeLink({ type, targetFid, displayedAt }: LinkColumns): void {
   writer.reserve(3 * name.length);
   if (name !== "") writer.text(LinkTag.Type, name);
   if (displayedAt !== null) {
-    // An optional field is written even if it is 0, and so is a member of a oneof.
+    // Optional fields and members of a oneof are written even if they are 0.
     writer.tag(LinkTag.DisplayTimestamp);
     writer.varint(toFarcasterSecs(displayedAt));
   }

@@ -50,12 +50,15 @@ export const LinkTag = { Type: delimited(1), DisplayTimestamp: varint(2), Target
 export const UserDataTag = { Type: varint(1), Value: delimited(2) } as const;
 
 const NOTHING: CastAddBody = CastAddBody.decode(new Uint8Array());
-/** The lists of mentions and of positions, empty. The public client library writes them in every cast without mentions. */
+/**
+ * Size of two empty lists, of mentions and of positions. The public client library writes them in every cast without
+ * mentions.
+ */
 const EMPTY_LISTS_BYTES = 4;
 
 /**
  * Decodes `casts.rest`: embeds, mentions with their positions, and the type of a cast. Text and parent of the result are
- * empty. The result for a cast that has none of these is shared: do not change it.
+ * empty. The result for a cast with none of these is shared: do not modify it.
  */
 export function decodeRest(rest: Uint8Array | null): CastAddBody {
   return rest === null || hasEmptyListsOnly(rest) ? NOTHING : CastAddBody.decode(rest);
@@ -72,8 +75,8 @@ function hasEmptyListsOnly(rest: Uint8Array): boolean {
 }
 
 /**
- * `rest` is two parts of a body: deprecated embeds and mentions, which stand before parent and text, and positions, embeds
- * and type, which stand after them. Returns where the second begins.
+ * Returns the offset of the second part of `rest`. The first part has the deprecated embeds and mentions, which precede
+ * parent and text in the body; the second has positions, embeds and type, which follow them.
  */
 export function startOfSecondPart(rest: Uint8Array): number {
   let at = 0;

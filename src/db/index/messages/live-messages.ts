@@ -27,8 +27,8 @@ import { messageDataOf, rebuildData, rebuildEncoded, rebuildMessage } from "./re
 type Row<Columns> = Omit<Columns, "table"> & MessageEnvelope;
 
 /**
- * Returns all live messages in wire form, in the order of their tables. It takes a quarter of the time of `allMessages` and
- * holds one row in memory. Run it on a snapshot.
+ * Yields all live messages in wire form, in the order of their tables. It takes a quarter of the time of `allMessages` and
+ * keeps one row in memory. Run it on a snapshot.
  */
 export function* scanMessages(db: IndexDatabase, network: FarcasterNetwork): Generator<Uint8Array> {
   const encode = (columns: MessageColumns, { signer, signature, data }: MessageEnvelope, hash?: Uint8Array) =>
@@ -47,20 +47,20 @@ export function* scanMessages(db: IndexDatabase, network: FarcasterNetwork): Gen
     yield encode({ ...row, table: "messages" }, row);
 }
 
-/** These queries read whole tables, so they are not declared with the statements that serve the node. */
+/** Runs a query that reads a whole table, which is why it is not declared with the statements that serve the node. */
 function* rows<Result>(db: IndexDatabase, sql: string): Generator<Result> {
   const query = db.sqlite.prepare<Result, []>(sql);
   try {
     yield* query.iterate();
   } finally {
-    // A statement that is not finalized keeps the file open after the connection was closed.
+    // A statement that is not finalized keeps the file open after the connection is closed.
     query.finalize();
   }
 }
 
 /**
- * Reads of live messages in the order of their slots. At any time they hold the columns of one store of one fid in
- * memory (of casts the hashes only), which the storage limit of the fid bounds.
+ * Reads live messages in the order of their slots. At any time they keep the columns of one store of one fid in memory (for
+ * casts, only the hashes), which the storage limit of the fid bounds.
  */
 
 const castHashes = statement<CastKey, [fid: number]>(
@@ -116,14 +116,14 @@ const nextFid = statement<{ fid: number | null }, [fid: number]>(
 /** The stores of the live messages, in ascending order. */
 const STORES: readonly Store[] = Object.values(Store).sort((a, b) => a - b);
 
-/** Returns all live messages in the order of fid, store and slot. Run it on a snapshot. */
+/** Yields all live messages in the order of fid, store and slot. Run it on a snapshot. */
 export function* allMessages(db: IndexDatabase, network: FarcasterNetwork): Generator<LiveMessage> {
   for (let fid = db.get(nextFid, 0)?.fid ?? null; fid !== null; fid = db.get(nextFid, fid)?.fid ?? null) {
     for (const store of STORES) yield* messagesOf(db, network, fid, store);
   }
 }
 
-/** Returns the live messages of an fid in a store, in the order of their slots. */
+/** Yields the live messages of an fid in a store, in the order of their slots. */
 export function* messagesOf(
   db: IndexDatabase,
   network: FarcasterNetwork,
@@ -135,7 +135,7 @@ export function* messagesOf(
   for (const entry of entries) yield entry instanceof LiveMessage ? entry : readCast(db, network, entry);
 }
 
-/** A cast whose row is not read yet. Its slot is its hash. */
+/** A cast whose row has not been read yet. Its slot is its hash. */
 interface CastKey {
   readonly id: number;
   readonly slot: Uint8Array;
@@ -195,7 +195,7 @@ function read<Row>(db: IndexDatabase, one: Statement<Row, [id: number]>, id: num
   return row;
 }
 
-/** A live message as it was read from its row. What the row does not hold is computed when it is first used. */
+/** A live message as read from its row. What the row does not contain is computed on first use. */
 export class LiveMessage implements MessageSlot {
   readonly columns: MessageColumns;
   readonly store: Store;
@@ -206,7 +206,7 @@ export class LiveMessage implements MessageSlot {
   #envelope: MessageEnvelope | undefined;
   #hash: Uint8Array | undefined;
 
-  /** @param hash the hash, if the row has it. */
+  /** @param hash the hash, if the row contains it. */
   constructor(
     columns: MessageColumns,
     network: FarcasterNetwork,
@@ -258,6 +258,6 @@ function slotOfColumns(
   network: FarcasterNetwork,
   hash: Uint8Array = new Uint8Array(),
 ): MessageSlot {
-  // The hash is a part of the slot of casts only.
+  // Only the slot of a cast contains the hash.
   return columns.table === "messages" ? columns : slotOf({ data: messageDataOf(columns, network), hash });
 }

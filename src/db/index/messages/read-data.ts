@@ -11,7 +11,7 @@ import {
 import { CastIdTag, CastTag, DataTag, LinkTag, ReactionTag, UserDataTag } from "./fields.ts";
 import { WireReader } from "./wire.ts";
 
-/** The fields of data before the body. */
+/** The fields that precede the body. */
 interface Head {
   readonly fid: number;
   readonly timestamp: number;
@@ -22,7 +22,7 @@ const reader = new WireReader();
 
 /**
  * Reads the columns of a cast, reaction, link or user data from the signed bytes, in a third of the time of the generated
- * decoder. Returns undefined for other types, and for bytes in any but the usual form: the caller then uses the generated
+ * decoder. Returns undefined for other types, and for bytes in an unusual form, for which the caller uses the generated
  * decoder. The bytes must be those of a valid message; blobs of the result are views of them.
  */
 export function readColumns(data: Uint8Array): TypedColumns | undefined {
@@ -50,7 +50,7 @@ function readBody(type: number, head: Head): TypedColumns | undefined {
   }
 }
 
-/** Reads the tag and the length of the body, which must end where the data end. */
+/** Reads the tag and the length of the body, which must end where the data ends. */
 function beginsBody(tag: number): boolean {
   return reader.take(tag) && reader.length() === reader.left;
 }
@@ -97,7 +97,7 @@ function readReaction({ fid, timestamp }: Head): ReactionColumns {
   };
 }
 
-/** A link without a target has no columns: its target is stored as a number, also 0. */
+/** A link without a target has no columns, because the target is stored as a number and 0 is a valid one. */
 function readLink({ fid, timestamp }: Head): LinkColumns | undefined {
   const type = storedLinkType(reader.take(LinkTag.Type) ? reader.text() : "");
   const displayedAt = reader.take(LinkTag.DisplayTimestamp) ? toUnixSecs(reader.varint32()) : null;
@@ -121,7 +121,7 @@ function readCastId(): CastId {
   return { fid, hash };
 }
 
-/** Returns the parts of a body as `casts.rest`; null if both are empty. */
+/** Joins the parts of a body into `casts.rest`; null if both are empty. */
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array | null {
   if (first.length === 0) return second.length === 0 ? null : second;
   return second.length === 0 ? first : Buffer.concat([first, second]);

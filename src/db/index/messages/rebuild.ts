@@ -22,7 +22,7 @@ import {
 import { encodeData } from "./encode-data.ts";
 import { decodeRest } from "./fields.ts";
 
-/** Returns the signed bytes of a message: the data that its hash covers. */
+/** Returns the signed bytes of a message, which are the data that its hash covers. */
 export function rebuildData(
   columns: MessageColumns,
   envelope: MessageEnvelope,
@@ -34,7 +34,7 @@ export function rebuildData(
 }
 
 /**
- * Rebuilds a stored message. `hash` saves computing it where the row has it.
+ * Rebuilds a stored message. Pass `hash` where the row has it, so that it is not computed.
  *
  * @throws Error when the row is damaged.
  */
@@ -59,7 +59,10 @@ export function rebuildMessage(
   };
 }
 
-/** Rebuilds a stored message in the wire form of `encodeMessage`. `hash` saves computing it where the row has it. */
+/**
+ * Rebuilds a stored message in the wire form of `encodeMessage`. Pass `hash` where the row has it, so that it is not
+ * computed.
+ */
 export function rebuildEncoded(
   columns: MessageColumns,
   envelope: MessageEnvelope,

@@ -16,9 +16,9 @@ import { readColumns } from "./read-data.ts";
 import { WireReader } from "./wire.ts";
 
 /**
- * Splits a valid message into the values of its columns and its envelope. Whether the envelope needs the signed bytes is
- * decided by encoding the columns and comparing: what is stored gives the signed bytes in any case. `network` is that of
- * the index.
+ * Splits a valid message into the values of its columns and its envelope. Encodes the columns and compares the result to
+ * decide whether the envelope needs the signed bytes, so the stored form always reproduces them. `network` is that of the
+ * index.
  */
 export function splitMessage(message: SignedMessage, network: FarcasterNetwork): SplitMessage {
   const { dataBytes, hash, signature, signer } = message;
@@ -91,7 +91,7 @@ const reader = new WireReader();
 
 /**
  * Splits a valid message in wire form, without decoding it where `readColumns` can read it. Blobs of the result are views of
- * `bytes`. The result is that of `splitMessage`; neither checks the hash.
+ * `bytes`. The result equals that of `splitMessage`; neither checks the hash.
  *
  * @throws Error when the bytes are not a message.
  */
@@ -110,7 +110,7 @@ function splitDecoded(bytes: Uint8Array, network: FarcasterNetwork): SplitMessag
   return splitMessage(message.value, network);
 }
 
-/** Reads the form that `encodeMessage` gives; undefined for any other. */
+/** Reads the form that `encodeMessage` produces; undefined for any other. */
 function readEnvelope(bytes: Uint8Array) {
   reader.reset(bytes);
   const hash = readBytes(MessageTag.Hash);

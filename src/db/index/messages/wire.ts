@@ -3,8 +3,8 @@ import { messageHashIn } from "../../../protocol/message/message-hash.ts";
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Reads protobuf fields of the form that an encoder writes: varints of the least number of bytes, up to 2^53 - 1. Any other
- * input makes the reader fail: `failed` stays true, and what was read since is meaningless.
+ * Reads protobuf fields in the form that an encoder writes: minimal varints, up to 2^53 - 1. Any other input makes the
+ * reader fail: `failed` stays true, and whatever is read afterwards is meaningless.
  */
 export class WireReader {
   #bytes: Uint8Array = new Uint8Array();
@@ -20,7 +20,7 @@ export class WireReader {
     this.failed = false;
   }
 
-  /** The number of bytes that are not read yet. */
+  /** Number of bytes not read yet. */
   get left(): number {
     return this.#end - this.at;
   }
@@ -57,7 +57,7 @@ export class WireReader {
     return value;
   }
 
-  /** Reads a 64-bit number, which is missing if it is 0. */
+  /** Reads a 64-bit number, which is absent if it is 0. */
   number(tag: number): number {
     return this.take(tag) ? this.varint() : 0;
   }
@@ -82,7 +82,7 @@ export class WireReader {
     return this.#bytes.subarray(this.at - length, this.at);
   }
 
-  /** Reads a length and passes over that many bytes. */
+  /** Reads a length and skips that many bytes. */
   skip(): void {
     const length = this.length();
     this.at += length;
@@ -98,12 +98,12 @@ export class WireReader {
   }
 }
 
-/** More than any fixed part of a message: tags, lengths and numbers. */
+/** Upper bound for the fixed parts of a message: tags, lengths and numbers. */
 const MARGIN_BYTES = 256;
 
-/** Writes protobuf fields into a buffer that is reused from message to message and grows to the largest. */
+/** Writes protobuf fields into a buffer that is reused for all messages and grows to fit the largest. */
 export class WireWriter {
-  /** Where the next byte goes. */
+  /** Offset of the next byte. */
   at = 0;
   #buffer = Buffer.allocUnsafeSlow(16_384);
 
@@ -116,17 +116,17 @@ export class WireWriter {
     this.#buffer = larger;
   }
 
-  /** Returns a copy of what is written from `start` to `at`. */
+  /** Returns a copy of the bytes written from `start` to `at`. */
   copy(start: number): Uint8Array {
     return new Uint8Array(this.#buffer.subarray(start, this.at));
   }
 
-  /** Returns the hash of a message whose data is what is written from `start` to `at`. */
+  /** Returns the hash of a message whose data is the bytes written from `start` to `at`. */
   hash(start: number): Uint8Array {
     return messageHashIn(this.#buffer, start, this.at);
   }
 
-  /** Whether `bytes` are what is written from `start` to `at`. */
+  /** Reports whether `bytes` equal those written from `start` to `at`. */
   equals(start: number, bytes: Uint8Array): boolean {
     if (bytes.length !== this.at - start) return false;
     return this.#buffer.compare(bytes, 0, bytes.length, start, this.at) === 0;
@@ -151,14 +151,14 @@ export class WireWriter {
     this.#buffer[this.at++] = rest;
   }
 
-  /** Writes a number, unless it is 0, the default. */
+  /** Writes a number unless it is 0, the default. */
   number(tag: number, value: number): void {
     if (value === 0) return;
     this.tag(tag);
     this.varint(value);
   }
 
-  /** Writes a text. Room for three bytes a UTF-16 unit must be reserved. */
+  /** Writes a text. The caller must have reserved three bytes per UTF-16 unit. */
   text(tag: number, text: string): void {
     this.tag(tag);
     this.varint(Buffer.byteLength(text));
@@ -171,7 +171,7 @@ export class WireWriter {
     this.raw(bytes, 0, bytes.length);
   }
 
-  /** Writes a part of `bytes` without tag and length. */
+  /** Writes a part of `bytes` without tag or length. */
   raw(bytes: Uint8Array, start: number, end: number): void {
     this.#buffer.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), this.at);
     this.at += end - start;
@@ -188,7 +188,7 @@ export function varintBytes(value: number): number {
   return bytes;
 }
 
-/** The bytes of a number with a tag of one byte. 0, the default, has none. */
+/** Returns the encoded size of a number with a one-byte tag. 0, the default, is not encoded. */
 export function numberBytes(value: number): number {
   return value === 0 ? 0 : 1 + varintBytes(value);
 }

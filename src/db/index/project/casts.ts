@@ -31,7 +31,7 @@ const COLUMNS = `id, hash, fid, text, parent_id AS parentId, parent_fid AS paren
   parent_url_id AS parentUrlId, root_id AS rootId, root_hash AS rootHash, root_url_id AS rootUrlId, rest,
   envelope_id AS envelopeId`;
 
-/** The values of an inserted row behind its id. */
+/** The values of an inserted row that follow its id. */
 type CastValues = [
   hash: Uint8Array,
   fid: number,
@@ -87,13 +87,13 @@ const nthOldestCast = statement<{ id: number }, [fid: number, isReply: number, s
   "SELECT id FROM casts WHERE fid = ? AND (parent_id IS NOT NULL) = ? ORDER BY id LIMIT 1 OFFSET ?",
 );
 
-/** The thread of a cast: its topmost known ancestor, null for a cast that starts a thread, and that ancestor's parent_url. */
+/** The thread of a cast: its topmost known ancestor, null if the cast starts the thread, and that one's parent_url. */
 export interface ThreadRoot {
   readonly hash: Uint8Array | null;
   readonly parentUrl: string | null;
 }
 
-/** The thread of a live cast as stored in its row. */
+/** Returns the thread of a live cast as stored in its row. */
 export function threadRootOf(db: IndexDatabase, cast: CastRow): ThreadRoot {
   const urlId = cast.rootId === null ? cast.parentUrlId : cast.rootUrlId;
   return { hash: cast.rootHash, parentUrl: urlId === null ? null : urlOf(db, urlId) };
@@ -104,12 +104,12 @@ export function findCast(db: IndexDatabase, fid: number, hash: Uint8Array): Cast
   return db.get(castByHash, hash, fid);
 }
 
-/** Returns the author of a live cast; undefined for a hash that none has. */
+/** Returns the author of a live cast; undefined if no live cast has the hash. */
 export function authorOfCast(db: IndexDatabase, hash: Uint8Array): number | undefined {
   return db.get(authorByHash, hash)?.fid;
 }
 
-/** Returns at least the `count` oldest casts of an fid, and all others of the same seconds. */
+/** Returns at least the `count` oldest casts of an fid, plus all others of the same seconds. */
 export function oldestCastsOf(db: IndexDatabase, fid: number, count: number): CastRow[] {
   return [0, 1].flatMap((isReply) => {
     const last = db.get(nthOldestCast, fid, isReply, count - 1)?.id;
@@ -120,8 +120,8 @@ export function oldestCastsOf(db: IndexDatabase, fid: number, count: number): Ca
 }
 
 /**
- * Makes a live cast visible. Its thread root comes from its parent's row. What named it while it was missing names its row
- * from now on, and its replies get the root of this cast.
+ * Makes a live cast visible. Its thread root is taken from its parent's row. Rows that named it while it was missing now
+ * name its row, and its replies get the root of this cast.
  */
 export function addCast(db: IndexDatabase, cast: CastColumns, hash: Uint8Array, envelopeId: number): void {
   const { fid, timestamp, parentFid, parentHash } = cast;
@@ -185,7 +185,7 @@ function lostCast(
   };
 }
 
-/** Whether the counts have a cast that has no row, by its words, or without their index by notifications; undefined where nothing shows it. */
+/** Reports whether the counts include a cast without a row; undefined if neither words nor notifications show it. */
 export function isCastCounted(db: IndexDatabase, cast: CastColumns, hash: Uint8Array): boolean | undefined {
   const { id, fid, parentFid, rest } = lostCast(db, cast, hash);
   if (db.search.isOn) return db.search.has(db, id);
@@ -194,15 +194,15 @@ export function isCastCounted(db: IndexDatabase, cast: CastColumns, hash: Uint8A
   return notifications.map((one) => isNotified(db, one)).find((one) => one !== undefined);
 }
 
-/** Deletes what is derived from a cast whose row the disk lost. */
+/** Deletes the rows derived from a cast whose own row the disk lost. */
 export function dropLostCast(db: IndexDatabase, cast: CastColumns, hash: Uint8Array): void {
   const row = lostCast(db, cast, hash);
-  // Rows that have named it since name another id, from which they move. Those from before name the id that it gets again.
+  // Rows written since then name it by another id, from which they move. Older rows name the id that it gets again.
   if (findMissingCastId(db, row.fid, hash) !== undefined) dropDerived(db, row);
   else dropCast(db, row);
 }
 
-/** Removes a cast. Its replies get the removed cast as their missing root. */
+/** Removes a cast. It becomes the missing root of its replies. */
 export function dropCast(db: IndexDatabase, cast: CastRow): void {
   const { id, fid, hash } = cast;
   db.run(deleteCast, id);
@@ -216,7 +216,7 @@ export function dropCast(db: IndexDatabase, cast: CastRow): void {
 
 const rootUrlIdOf = (cast: CastRow) => (cast.rootId === null ? cast.parentUrlId : cast.rootUrlId);
 
-/** Deletes what is derived from a cast, after its row was deleted. */
+/** Deletes the rows derived from a cast, after its row was deleted. */
 function dropDerived(db: IndexDatabase, cast: CastRow): void {
   const { id, fid, parentId, parentFid, parentUrlId, rootId } = cast;
   db.search.drop(id);
@@ -240,7 +240,7 @@ export function countOnCast(
   fid: number,
   change: { likes?: number; recasts?: number; replies?: number },
 ): void {
-  // While rows still name a cast by its old id, its counts have the new one.
+  // While rows still name a cast by its old id, its counts are under the new one.
   const newId = id < 0 ? (db.repoints.newIdOf(db, id) ?? id) : id;
   db.counts.cast(newId, fid, change);
   db.invalidations.cast(newId);
@@ -253,8 +253,8 @@ function parentOf(db: IndexDatabase, fid: number, hash: Uint8Array): { id: numbe
 }
 
 /**
- * Inserts a cast under `first`, or another id of its second that neither a cast nor a missing cast has. The caller has
- * called `hasFreeCastId`. Returns the id.
+ * Inserts a cast under `first`, or under another id of its second that neither a cast nor a missing cast has. Call it only
+ * after `hasFreeCastId`. Returns the id.
  */
 function insertAtFreeId(db: IndexDatabase, first: number, values: CastValues): number {
   const [hash] = values;
@@ -266,14 +266,14 @@ function insertAtFreeId(db: IndexDatabase, first: number, values: CastValues): n
   return id;
 }
 
-/** Returns whether a cast can get an id: a second has 65,536 of them. A dropped cast that is still named has its own. */
+/** Reports whether a cast can get an id: a second has 65,536 of them. A dropped cast that is still named has its own. */
 export function hasFreeCastId(db: IndexDatabase, fid: number, timestamp: number, hash: Uint8Array): boolean {
   if (!db.get(isTaken, firstCastId(timestamp, hash))) return true;
   const ids = db.get(idsOfSecond, firstCastIdAt(timestamp), firstCastIdAt(timestamp + 1) - 1);
   return (ids?.n ?? 0) < IDS_PER_SECOND || (findMissingCastId(db, fid, hash) ?? 0) > 0;
 }
 
-/** The mentioned fids with their byte offsets, in text order. */
+/** Returns the mentioned fids with their byte offsets, in text order. */
 export function mentionsOf(body: CastAddBody): [fid: number, byteOffset: number][] {
   return body.mentions.map((fid, at) => [fid, body.mentionsPositions[at] ?? 0]);
 }
@@ -281,7 +281,7 @@ export function mentionsOf(body: CastAddBody): [fid: number, byteOffset: number]
 /** The stored form of an embed: a URL, or the author and hash of a quoted cast. */
 export type StoredEmbed = { url: string } | { fid: number; hash: `0x${string}` };
 
-/** The embeds of a cast in their stored form, deprecated ones first. */
+/** Returns the embeds of a cast in their stored form, deprecated ones first. */
 export function embedsOf(body: CastAddBody): StoredEmbed[] {
   const embeds: StoredEmbed[] = body.embedsDeprecated.map((url) => ({ url }));
   for (const embed of body.embeds) {

@@ -57,7 +57,7 @@ export function addToChannel(db: IndexDatabase, parentUrl: string, fid: number, 
   db.invalidations.channel(id);
 }
 
-/** The reverse of `addToChannel`. Call it after the cast's row was deleted. */
+/** Reverses `addToChannel`. Call it after the cast's row was deleted. */
 export function dropFromChannel(db: IndexDatabase, parentUrl: string, fid: number): void {
   const id = channelIdOf(parentUrl);
   const urlIds = parentUrlsOf(id).flatMap((url) => findUrlId(db, url) ?? []);

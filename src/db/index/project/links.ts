@@ -16,7 +16,7 @@ import {
 export const FOLLOW = "follow";
 const MUTE = "mute";
 
-/** A row of `links`. `type`: see `messages/link-type.ts`. Unix seconds. */
+/** A row of `links`. For `type`, see `LinkType`. Times are in Unix seconds. */
 export interface LinkRow {
   readonly fid: number;
   readonly type: number | string;
@@ -99,7 +99,7 @@ export function linksOfType(
   return db.all(linksUpTo, fid, type, maxTimestamp);
 }
 
-/** Returns at least the `count` oldest links of an fid by message time, and all others of the same seconds. */
+/** Returns at least the `count` oldest links of an fid by message time, plus all others of the same seconds. */
 export function oldestLinksOf(db: IndexDatabase, fid: number, count: number): LinkRow[] {
   return typesOf(db, fid).flatMap((type) => {
     const last = db.get(nthOldestLink, fid, type, count, count - 1)?.timestamp;
@@ -140,7 +140,7 @@ export function dropLink(db: IndexDatabase, link: LinkRow): void {
   unnotify(db, notificationOf(fid, targetFid, displayedAt ?? timestamp));
 }
 
-/** Whether the counts have a link that has no row; undefined where nothing shows it. */
+/** Reports whether the counts include a link that has no row; undefined if nothing shows it. */
 export function isLinkCounted(db: IndexDatabase, link: LinkColumns): boolean | undefined {
   const { fid, type, targetFid, timestamp, displayedAt } = link;
   if (type !== LinkType.Follow) return undefined;
@@ -152,7 +152,7 @@ function count(db: IndexDatabase, fid: number, targetFid: number, by: 1 | -1): v
   db.counts.follow(targetFid, { followers: by });
 }
 
-/** The links that counts of users, or what hides users from each other, are made of. */
+/** Link types that are counted, or that hide users from each other. */
 const SHOWN_TYPES: ReadonlySet<number | string> = new Set([LinkType.Follow, LinkType.Block, MUTE]);
 
 function touch(db: IndexDatabase, type: number | string, fid: number, targetFid: number): void {
@@ -161,7 +161,7 @@ function touch(db: IndexDatabase, type: number | string, fid: number, targetFid:
   db.invalidations.user(targetFid);
 }
 
-/** The time of a link in unix seconds: the display timestamp if the message has one, else its own. */
+/** Returns the time of a link in Unix seconds: its display timestamp if it has one, otherwise its message timestamp. */
 export function linkedAtOf(data: MessageData, body: LinkBody): number {
   return toUnixSecs(body.displayTimestamp ?? data.timestamp);
 }
@@ -184,10 +184,10 @@ const deletePair = statement<unknown, [fid: number, otherFid: number]>(
   "DELETE FROM mutual_follows WHERE fid = ? AND other_fid = ?",
 );
 
-/** Records the pair when the reverse follow exists. Its `since` is the later of the two times. */
+/** Records the pair if the reverse follow exists. Its `since` is the later of the two times. */
 function addMutualFollow(db: IndexDatabase, fid: number, targetFid: number, at: number): void {
   const back = db.get(followedAt, targetFid, fid);
-  // A user who follows themselves is not a pair.
+  // Users who follow themselves are not a pair.
   if (!back || fid === targetFid) return;
   const since = Math.max(at, back.at);
   db.run(insertPair, fid, targetFid, since);

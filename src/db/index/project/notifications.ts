@@ -5,7 +5,10 @@ import { statement } from "../statement.ts";
 export const NotificationKind = { Mention: 1, Reply: 2, Like: 3, Recast: 4, Follow: 5 } as const;
 export type NotificationKind = (typeof NotificationKind)[keyof typeof NotificationKind];
 
-/** An action of `actorFid` that concerns `fid`. `timestamp`: unix seconds; `ref`: the id of a cast, `NO_CAST` for a follow. */
+/**
+ * An action of `actorFid` that concerns `fid`. `timestamp` is in Unix seconds; `ref` is the id of a cast, or `NO_CAST` for a
+ * follow.
+ */
 export interface Notification {
   readonly fid: number;
   readonly timestamp: number;
@@ -16,7 +19,7 @@ export interface Notification {
 
 export const NO_CAST = 0;
 
-/** The fields of a cast that cause notifications. `mentioned`: fids. */
+/** The fields of a cast that cause notifications. `mentioned` are fids. */
 export interface NotifyingCast {
   readonly id: number;
   readonly fid: number;
@@ -53,7 +56,7 @@ const deleteInThread = statement<unknown, [...Row, rootUrlId: number]>(
    WHERE fid = ? AND timestamp = ? AND kind = ? AND actor_fid = ? AND ref = ? AND root_url_id = ?`,
 );
 
-/** The notifications of a cast, one for each user. A reply that also mentions the parent's author is a reply. */
+/** Returns the notifications of a cast, one per user. A reply that also mentions the parent's author counts as a reply. */
 export function notificationsOfCast(cast: NotifyingCast): Notification[] {
   const { fid: actorFid, timestamp, id: ref } = cast;
   const kinds = new Map<number, NotificationKind>();
@@ -69,24 +72,24 @@ export function addToThread(db: IndexDatabase, urlId: number | null, cast: Notif
     if (fid !== actorFid) db.run(insertInThread, fid, timestamp, kind, actorFid, ref, urlId);
 }
 
-/** The reverse of `addToThread`. */
+/** Reverses `addToThread`. */
 export function dropFromThread(db: IndexDatabase, urlId: number | null, cast: NotifyingCast): void {
   if (urlId === null) return;
   for (const { fid, timestamp, kind, actorFid, ref } of notificationsOfCast(cast))
     if (fid !== actorFid) db.run(deleteInThread, fid, timestamp, kind, actorFid, ref, urlId);
 }
 
-/** Adds a notification, unless the actor is the recipient. */
+/** Adds a notification unless the actor is the recipient. */
 export function notify(db: IndexDatabase, { fid, timestamp, kind, actorFid, ref }: Notification): void {
   if (fid !== actorFid) db.run(insertNotification, fid, timestamp, kind, actorFid, ref);
 }
 
-/** The reverse of `notify`. */
+/** Reverses `notify`. */
 export function unnotify(db: IndexDatabase, { fid, timestamp, kind, actorFid, ref }: Notification): void {
   if (fid !== actorFid) db.run(deleteNotification, fid, timestamp, kind, actorFid, ref);
 }
 
-/** Whether a notification is stored; undefined where the actor is the recipient, who gets none. */
+/** Reports whether a notification is stored; undefined if the actor is the recipient, who gets none. */
 export function isNotified(
   db: IndexDatabase,
   { fid, timestamp, kind, actorFid, ref }: Notification,

@@ -53,7 +53,10 @@ const dropPro = statement<unknown, [fid: number]>(
   "DELETE FROM pro_tiers WHERE fid = ?",
 );
 
-/** Recomputes the state of an fid from its events of one kind after one was added or removed. The order of arrival does not matter. */
+/**
+ * Recomputes the state of an fid from its events of one kind after one was added or removed. The order of arrival does not
+ * matter.
+ */
 export function foldOnChainEvents(db: IndexDatabase, changed: OnChainEvent): void {
   const { type, fid } = changed;
   db.invalidations.user(fid);
@@ -64,17 +67,17 @@ export function foldOnChainEvents(db: IndexDatabase, changed: OnChainEvent): voi
   if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) foldPro(db, fid, onChainEventsOf(db, type, fid));
 }
 
-/** The events of one type of an fid, in chain order. */
+/** Returns the events of one type of an fid, in chain order. */
 export function onChainEventsOf(db: IndexDatabase, type: OnChainEventType, fid: number): OnChainEvent[] {
   return onChainEventBytes(db, type, fid).map((bytes) => OnChainEvent.decode(bytes));
 }
 
-/** The same events in wire form. */
+/** Returns the same events in wire form. */
 export function onChainEventBytes(db: IndexDatabase, type: OnChainEventType, fid: number): Uint8Array[] {
   return db.all(eventsOfFid, type, fid).map(({ bytes }) => bytes);
 }
 
-/** The registration of an fid. Unix seconds. */
+/** The registration of an fid. Times are in Unix seconds. */
 export interface Registration {
   readonly custody: Uint8Array | null;
   readonly registeredAt: number | null;
@@ -109,7 +112,7 @@ export function putRegistration(
   db.run(putFid, fid, custody, registeredAt);
 }
 
-/** The latest state of a key, and the key type and metadata of its latest add: a removal carries none. */
+/** The latest state of a key, with the key type and metadata of its latest add, because a removal has none. */
 interface KeyState {
   readonly state: SignerEventType;
   readonly keyType: number;
@@ -160,8 +163,8 @@ function foldPro(db: IndexDatabase, fid: number, events: OnChainEvent[]): void {
 }
 
 /**
- * Stores the Pro tier from the purchases of an fid in chain order. Each purchase extends the remaining time by its days. One after the
- * expiry starts a new period.
+ * Stores the Pro tier from the purchases of an fid in chain order. Each purchase extends the remaining time by its days. A
+ * purchase after expiry starts a new period.
  */
 export function putProTier(db: IndexDatabase, fid: number, events: readonly OnChainEvent[]): void {
   let subscribedAt = 0;
@@ -174,7 +177,7 @@ export function putProTier(db: IndexDatabase, fid: number, events: readonly OnCh
   db.run(putPro, fid, subscribedAt, expiresAt);
 }
 
-/** Look-ups of what the protocol asks of a user before a message counts. */
+/** Look-ups of what the protocol requires of a user before it accepts a message. */
 
 const fidExists = statement<{ one: number }, [fid: number]>(
   "user-facts.fid-exists",
@@ -193,7 +196,7 @@ export function isRegistered(db: IndexDatabase, fid: number): boolean {
   return db.get(fidExists, fid) !== undefined;
 }
 
-/** Whether an fid has the Pro tier at a time, unix seconds. */
+/** Reports whether an fid has the Pro tier at a time, in Unix seconds. */
 export function isPro(db: IndexDatabase, fid: number, nowSecs: number): boolean {
   return (db.get(proUntil, fid)?.expiresAt ?? 0) > nowSecs;
 }

@@ -82,7 +82,7 @@ export function otherMessagesWithPrefix(
   return db.all(bySlotRange, fid, store, prefix, afterPrefix(prefix), maxTimestamp);
 }
 
-/** Returns at least the `count` oldest rows of a store without compact states, and all others of the same seconds. */
+/** Returns at least the `count` oldest rows of a store without compact states, plus all others of the same seconds. */
 export function oldestOtherMessages(
   db: IndexDatabase,
   fid: number,
@@ -104,7 +104,7 @@ export function dropOtherMessage(db: IndexDatabase, { id }: OtherMessageRow): vo
   db.run(deleteMessage, id);
 }
 
-/** Returns the least byte string above all that start with `prefix`. The last byte of a prefix is never 0xff here. */
+/** Returns the smallest byte string above all that start with `prefix`. The last byte of a prefix is never 0xff here. */
 function afterPrefix(prefix: Uint8Array): Uint8Array {
   const end = Uint8Array.from(prefix);
   const last = end.length - 1;

@@ -60,7 +60,10 @@ export function dropVerification(db: IndexDatabase, data: MessageData, body: Ver
   db.invalidations.user(data.fid);
 }
 
-/** Makes the proof the live one of its name; `message` is its message, which orders it among others, if it has one. */
+/**
+ * Makes a proof the live one of its name. `message` is its message, if it has one, which orders it among other proofs of the
+ * name.
+ */
 export function addUsernameProof(
   db: IndexDatabase,
   proof: UserNameProof,
@@ -84,7 +87,7 @@ export function dropUsernameProof(db: IndexDatabase, proof: UserNameProof): void
   for (const { fid } of db.all(deleteProof, nameOf(proof))) db.invalidations.user(fid);
 }
 
-/** Returns the fname proofs of an fid; those of 0 are of released names. */
+/** Returns the fname proofs of an fid; those of fid 0 are released names. */
 export function fnameProofsOf(db: IndexDatabase, fid: number): UserNameProof[] {
   return db.all(fnamesOf, fid).map((row) => ({ ...row, name: Buffer.from(row.name) }));
 }

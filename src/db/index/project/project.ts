@@ -10,7 +10,7 @@ import { addReaction, dropReaction, isReactionCounted, targetIdOf } from "./reac
 import { dropEnvelope, putEnvelope, type StoredMessage } from "./stored-message.ts";
 import { addUserData, dropUserData } from "./user-data.ts";
 
-/** Stores a message that became live, with all rows that follow from it. `data` is its decoded data. */
+/** Stores a message that became live, with all rows derived from it. `data` is its decoded data. */
 export function project(
   db: IndexDatabase,
   { columns, envelope, hash }: SplitMessage,
@@ -35,7 +35,7 @@ export function project(
   }
 }
 
-/** Removes a message that is no longer live: the exact reverse of `project`. */
+/** Removes a message that is no longer live. Reverses `project` exactly. */
 export function retract(db: IndexDatabase, stored: StoredMessage): void {
   const { row } = stored;
   switch (row.table) {
@@ -60,8 +60,9 @@ export function retract(db: IndexDatabase, stored: StoredMessage): void {
 }
 
 /**
- * Whether what is derived of a message is there though its row is not: the disk lost the row, and the message is counted. False for one that
- * never was here; undefined where nothing of it is derived by which the two differ.
+ * Reports whether rows derived from a message exist although its own row does not: the disk lost the row, and the message is
+ * still counted. False for a message that was never stored here; undefined if it has no derived rows that could show the
+ * difference.
  */
 export function isCounted(
   db: IndexDatabase,
@@ -84,8 +85,8 @@ export function isCounted(
 }
 
 /**
- * Deletes what is derived from a message that is not in its own table any more, because the disk lost that row. `project` derives it again
- * then. Call it only where the counts still have the message (`isCounted`).
+ * Deletes the rows derived from a message that is missing from its own table because the disk lost that row, so that
+ * `project` can derive them again. Call it only if the counts still include the message (`isCounted`).
  */
 export function retractLost(db: IndexDatabase, { columns, hash }: SplitMessage, data: MessageData): void {
   const envelopeId = 0;

@@ -72,7 +72,7 @@ export function findReaction(
   return oldId === undefined ? undefined : db.get(reactionTo, fid, target.fid, oldId, type);
 }
 
-/** Returns at least the `count` oldest reactions of an fid, and all others of the same seconds. */
+/** Returns at least the `count` oldest reactions of an fid, plus all others of the same seconds. */
 export function oldestReactionsOf(db: IndexDatabase, fid: number, count: number): ReactionRow[] {
   return [ReactionType.REACTION_TYPE_LIKE, ReactionType.REACTION_TYPE_RECAST].flatMap((type) => {
     const last = db.get(nthOldestReaction, fid, type, count - 1)?.timestamp;
@@ -105,7 +105,7 @@ export function dropReaction(db: IndexDatabase, reaction: ReactionRow): void {
   db.unnamed.cast(targetId);
 }
 
-/** Whether the counts have a reaction that has no row; undefined where nothing shows it. */
+/** Reports whether the counts include a reaction that has no row; undefined if nothing shows it. */
 export function isReactionCounted(db: IndexDatabase, reaction: ReactionColumns): boolean | undefined {
   const { fid, type, timestamp, targetFid, targetHash, targetUrl } = reaction;
   if (targetHash === null) {
@@ -125,7 +125,7 @@ export function isReactionCounted(db: IndexDatabase, reaction: ReactionColumns):
   return (type === ReactionType.REACTION_TYPE_LIKE ? likes : recasts) > rows.reduce((sum, n) => sum + n, 0);
 }
 
-/** A URL is stored as long as a row names it. Nothing shows whether a reaction was here to a URL that other rows name, too. */
+/** A URL is stored as long as a row names it. If other rows name it too, nothing shows whether this reaction was stored. */
 function isUrlReactionCounted(db: IndexDatabase, urlId: number | undefined): boolean | undefined {
   if (urlId === undefined) return false;
   return db.unnamed.isLostUrl(db, urlId) ? true : undefined;

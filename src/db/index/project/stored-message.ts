@@ -14,7 +14,7 @@ import type { OtherMessageRow } from "./other-messages.ts";
 import type { ReactionRow } from "./reactions.ts";
 import type { UserDataRow } from "./user-data.ts";
 
-/** The row of a live message, with the table that holds it. */
+/** The row of a live message, with the name of its table. */
 export type MessageRow =
   | ({ readonly table: "casts" } & CastRow)
   | ({ readonly table: "reactions" } & ReactionRow)
@@ -34,7 +34,7 @@ const hashOfCast = statement<{ hash: Uint8Array }, [id: number]>(
   "SELECT hash FROM casts WHERE id = ?1 UNION ALL SELECT hash FROM missing_casts WHERE id = ?1",
 );
 
-/** A live message. The message and the hash of all but casts are rebuilt when they are first read. */
+/** A live message. The message, and the hash of all but casts, are rebuilt when first read. */
 export class StoredMessage implements Rank {
   readonly row: MessageRow;
   readonly #db: IndexDatabase;
@@ -70,7 +70,7 @@ export class StoredMessage implements Rank {
     return this.row.table === "casts" ? this.row.hash : this.message.hash;
   }
 
-  /** Whether it is that message. Compares the times first, because the hash may have to be computed. */
+  /** Reports whether it is that message. Compares the times first, because the hash may have to be computed. */
   is({ data, hash }: SignedMessage): boolean {
     return this.timestamp === data.timestamp && Buffer.compare(this.hash, hash) === 0;
   }
@@ -133,7 +133,7 @@ const deleteEnvelope = statement<unknown, [id: number]>(
   "DELETE FROM envelopes WHERE id = ?",
 );
 
-/** Stores what the columns of a message do not hold. Returns the id of its row. */
+/** Stores the parts of a message that its columns do not contain. Returns the id of the row. */
 export function putEnvelope(db: IndexDatabase, { signer, signature, data }: MessageEnvelope): number {
   return db.insert(insertEnvelope, db.signers.of(db, signer), signature, data);
 }

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../database.ts";
 import type { UserDataColumns } from "../messages/columns.ts";
 import { statement } from "../statement.ts";
 
-/** A row of `user_data`. `timestamp`: unix seconds. */
+/** A row of `user_data`. `timestamp` is in Unix seconds. */
 export interface UserDataRow {
   readonly fid: number;
   readonly type: number;

@@ -1,12 +1,15 @@
 import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
-/** The channels of the protocol, as shard 0 decided them. They cannot be rebuilt from live messages. Unix seconds. */
+/**
+ * The channels of the protocol, as shard 0 decided them. They cannot be rebuilt from live messages. Times are in Unix
+ * seconds.
+ */
 
 /**
- * Registered channels. `id` is what the API calls the channel: its key, or `0x` and the channel id in hex where the key could be taken
- * for a URL or its part. `name_key` is the shown name in lower case. `pos_*` is the place on the chain of the event that was
- * applied last.
+ * Registered channels. `id` is the public id in the API: the key, or `0x` and the channel id in hex if the key could be
+ * taken for a URL or a part of one. `name_key` is the shown name in lower case. `pos_*` is the position on the chain of the
+ * event that was applied last.
  */
 export const channels = sqliteTable(
   "channels",
@@ -32,9 +35,9 @@ export const channels = sqliteTable(
 );
 
 /**
- * What holds each slot of a channel: see `protocol/channels/slots.ts` for kinds, targets and states. `seqnum` is the number of shard
- * 0's event that decided it. `timestamp` is the message's. `message` is the signed message without `data`; null for a state that
- * the upstream reported without its message, whose `author_fid` and `timestamp` may be 0.
+ * The content of each slot of a channel. For kinds, targets and states, see `protocol/channels/slots.ts`. `seqnum` is the
+ * number of shard 0's event that decided it. `timestamp` is the message's. `message` is the signed message without `data`;
+ * null for a state that the upstream reported without its message, whose `author_fid` and `timestamp` may be 0.
  */
 export const channelSlots = sqliteTable(
   "channel_slots",
@@ -57,7 +60,9 @@ export const channelSlots = sqliteTable(
   ],
 );
 
-/** The hashes of the newest messages that have lost their slots to later ones: their senders learn that they were merged. */
+/**
+ * Hashes of the newest messages that have lost their slots to later ones, so that their senders learn that they were merged.
+ */
 export const channelReplaced = sqliteTable(
   "channel_replaced",
   {
@@ -68,8 +73,8 @@ export const channelReplaced = sqliteTable(
 );
 
 /**
- * The last verification, addition or removal, of each address and fid that shard 0 decided. The owner of a channel is the fid with
- * the newest addition of the owner's address. `timestamp` is the message's. Rows of removals stay.
+ * The last verification, added or removed, of each address and fid that shard 0 decided. The owner of a channel is the fid
+ * with the newest verification of the owner's address. `timestamp` is the message's. Rows of removals are kept.
  */
 export const ownerClaims = sqliteTable(
   "owner_claims",
@@ -87,7 +92,7 @@ export const ownerClaims = sqliteTable(
   ],
 );
 
-/** Numbers of a channel, also of one that is not registered yet. `followers` counts the likes of its URI. */
+/** Counts of a channel, registered or not. `followers` counts the likes of its URI. */
 export const channelCounts = sqliteTable("channel_counts", {
   channelId: blob("channel_id", { mode: "buffer" }).primaryKey(),
   members: integer().notNull(),
@@ -98,8 +103,8 @@ export const channelCounts = sqliteTable("channel_counts", {
 });
 
 /**
- * Decided records of a kind that this program does not know, as they were received, for a later program to apply. `position` is the
- * number of shard 0's event, or the id of a hub event. The bytes of all rows are bounded; the oldest go first.
+ * Decided records of kinds that this program does not know, as received, for a later version to apply. `position` is the
+ * number of shard 0's event, or the id of a hub event. The total size of the rows is bounded; the oldest are deleted first.
  */
 export const unknownRecords = sqliteTable("unknown_records", {
   id: integer().primaryKey({ autoIncrement: true }),
@@ -111,7 +116,7 @@ export const unknownRecords = sqliteTable("unknown_records", {
   bytes: blob({ mode: "buffer" }).notNull(),
 });
 
-/** How many unknown records of each kind have come, and how many of them are not kept. Unix seconds. */
+/** How many unknown records of each kind have arrived, and how many of them were not kept. Times are in Unix seconds. */
 export const unknownKinds = sqliteTable(
   "unknown_kinds",
   {

@@ -12,10 +12,10 @@ import {
 
 /**
  * The live messages of the network. Casts, reactions, links and user data are stored as columns, from which the signed
- * message is rebuilt byte for byte; `messages` holds the other types as bytes. Everything else in the index that is not in
+ * message is rebuilt byte for byte; `messages` stores the other types as bytes. Everything else in the index that is not in
  * `protocol.ts` can be rebuilt from these tables.
  *
- * Ids of rows never leave the process: they differ between nodes, and between a bulk build and live arrival.
+ * Row ids never leave the process: they differ between nodes, and between a bulk build and live arrival.
  */
 
 /** The keys that signed messages. */
@@ -26,8 +26,9 @@ export const messageSigners = sqliteTable(
 );
 
 /**
- * The part of a signed message that its columns do not hold, one row for each row of `casts`, `reactions`, `links` and
- * `user_data`, in order of arrival. `data` is null if encoding the columns gives the signed bytes, else it is those bytes.
+ * The part of a signed message that its columns do not contain, one row per row of `casts`, `reactions`, `links` and
+ * `user_data`, in order of arrival. `data` is null if encoding the columns produces the signed bytes; otherwise it is those
+ * bytes.
  */
 export const envelopes = sqliteTable("envelopes", {
   id: integer().primaryKey(),
@@ -37,9 +38,9 @@ export const envelopes = sqliteTable("envelopes", {
 });
 
 /**
- * Live messages of the other types: removes, compact link states, verifications, username proofs, storage lends. One row for
- * each conflict slot (see `protocol/message/merge-rules.ts`). `timestamp` counts Farcaster seconds. `data` is the signed bytes. The
- * hash is the BLAKE3 of `data`.
+ * Live messages of the other types: removes, compact link states, verifications, username proofs, storage lends. One row per
+ * conflict slot (see `protocol/message/merge-rules.ts`). `timestamp` is in Farcaster seconds. `data` is the signed bytes.
+ * The hash is the BLAKE3 of `data`.
  */
 export const messages = sqliteTable(
   "messages",
@@ -66,11 +67,11 @@ export const urls = sqliteTable("urls", { id: integer().primaryKey(), url: text(
 ]);
 
 /**
- * Live casts. `id`: see `cast-id.ts`; it holds the time. `parent_id` and `root_id` are ids of `casts` or `missing_casts`.
+ * Live casts. `id` contains the time (see `cast-id.ts`). `parent_id` and `root_id` are ids of `casts` or `missing_casts`.
  * `root_*` is the topmost known ancestor, which may itself be missing, and null for a cast that starts a thread;
- * `root_url_id` is that ancestor's parent URL, null while the ancestor is missing. Hashes of parent and root are here a second time
- * because reads of casts would otherwise need a row more for each. `rest` is the cast's body in wire form without its text and
- * parent, null when that is empty.
+ * `root_url_id` is that ancestor's parent URL, null while the ancestor is missing. The hashes of parent and root are
+ * duplicated here because reads of casts would otherwise need another row for each. `rest` is the cast's body in wire form
+ * without its text and parent; null if that is empty.
  */
 export const casts = sqliteTable(
   "casts",
@@ -90,8 +91,8 @@ export const casts = sqliteTable(
     rest: blob({ mode: "buffer" }),
     envelopeId: integer("envelope_id").notNull(),
   },
-  // Each index ends with the id, as every index of a rowid table does. A custom migration adds `casts_by_hash` on the first 6
-  // bytes of the hash, which drizzle-kit cannot write; the full hash is compared in the row.
+  // Each index ends with the id, as every index of a rowid table does. A custom migration adds `casts_by_hash` on the first
+  // 6 bytes of the hash, which drizzle-kit cannot express; the full hash is compared in the row.
   (t) => [
     index("casts_by_author").on(t.fid, sql`(parent_id IS NOT NULL)`),
     index("casts_by_author_and_parent").on(t.fid, t.parentId).where(sql`parent_id IS NOT NULL`),
@@ -103,9 +104,10 @@ export const casts = sqliteTable(
 );
 
 /**
- * Casts that are not live but that a live row names: as parent, root, quote or target of a reaction, or in counts. One that
- * was never here has a negative id. One that was dropped keeps its id, and gets it back when it returns. An id belongs to
- * hash and fid, so a wrong author's fid is another cast. The row goes with the last row that names it. Index: `missing_casts_by_hash`, as `casts_by_hash`.
+ * Casts that are not live but that a live row names: as parent, root, quote or target of a reaction, or in counts. A cast
+ * that was never stored here has a negative id. A dropped cast keeps its id, and gets it back when it returns. An id belongs
+ * to a pair of hash and fid, so the same hash with a wrong author's fid is another cast. The row is deleted with the last
+ * row that names it. Index: `missing_casts_by_hash`, like `casts_by_hash`.
  */
 export const missingCasts = sqliteTable("missing_casts", {
   id: integer().primaryKey(),
@@ -114,8 +116,8 @@ export const missingCasts = sqliteTable("missing_casts", {
 });
 
 /**
- * Casts that arrived after many rows named them as missing: what names `old_id` is moved to `new_id`, a bounded number of
- * rows in each commit. Both ids have rows until then: `old_id` in `missing_casts`, `new_id` there or in `casts`.
+ * Casts that arrived after many rows had named them as missing. Rows that name `old_id` are moved to `new_id`, a bounded
+ * number in each commit. Until then both ids have rows: `old_id` in `missing_casts`, `new_id` there or in `casts`.
  */
 export const castRepoints = sqliteTable(
   "cast_repoints",
@@ -127,8 +129,8 @@ export const castRepoints = sqliteTable(
 );
 
 /**
- * Live likes (1) and recasts (2). `target_id` is the id of a cast, live or missing, or of a URL; `target_fid` is 0 for a URL.
- * The primary key is the conflict slot. `timestamp`: unix seconds.
+ * Live likes (1) and recasts (2). `target_id` is the id of a cast, live or missing, or of a URL; `target_fid` is 0 for a
+ * URL. The primary key is the conflict slot. `timestamp` is in Unix seconds.
  */
 export const reactions = sqliteTable(
   "reactions",
@@ -147,12 +149,12 @@ export const reactions = sqliteTable(
   ],
 );
 
-/** A column without type affinity: it stores each value as it is. */
+/** A column without type affinity, which stores each value unchanged. */
 const anyValue = customType<{ data: number | string }>({ dataType: () => "blob" });
 
 /**
  * Live links. `type` is 1 for `follow`, 2 for `block`, and the text of any other type. `timestamp` is the message's,
- * `displayed_at` its display time if it has one (unix seconds). The primary key is the conflict slot.
+ * `displayed_at` its display time if it has one, both in Unix seconds. The primary key is the conflict slot.
  */
 export const links = sqliteTable(
   "links",
@@ -166,9 +168,9 @@ export const links = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.fid, t.type, t.targetFid] }),
-    // By display time: one entry for an ordinary link. A list by display time merges the first two of each three, a list
-    // by message time the first and the third.
-    // Those of ordinary links end with the column of their condition, which SQLite would otherwise read from each row.
+    // By display time: an ordinary link has one entry. A list by display time merges the first two of each three indexes, a
+    // list by message time the first and the third. The indexes of ordinary links end with the column of their condition,
+    // which SQLite would otherwise read from each row.
     index("links_by_source")
       .on(t.fid, t.type, t.timestamp, t.targetFid, t.displayedAt)
       .where(sql`displayed_at IS NULL`),
@@ -188,7 +190,7 @@ export const links = sqliteTable(
   ],
 );
 
-/** Live user data, one row for each type. An empty value unsets the property. `timestamp`: unix seconds. */
+/** Live user data, one row per type. An empty value unsets the property. `timestamp` is in Unix seconds. */
 export const userData = sqliteTable(
   "user_data",
   {

@@ -11,11 +11,11 @@ import {
 } from "drizzle-orm/sqlite-core";
 
 /**
- * The network's data beside its messages, and what the node cannot rebuild. With `messages.ts` these are the tables from which
- * every other table of the index can be rebuilt.
+ * The network's data other than messages, and whatever else the node cannot rebuild. Every other table of the index can be
+ * rebuilt from these tables and those of `messages.ts`.
  */
 
-/** On-chain registry events as received. `block_timestamp` counts unix seconds. */
+/** On-chain registry events as received. `block_timestamp` is in Unix seconds. */
 export const onChainEvents = sqliteTable(
   "on_chain_events",
   {
@@ -30,8 +30,8 @@ export const onChainEvents = sqliteTable(
 );
 
 /**
- * The on-chain events of one type of an fid that two followed nodes had alike. `fingerprint` is of all of them as the index has them;
- * `confirmed_at`: unix seconds. The rows with the greatest numbers are kept.
+ * The on-chain events of one type of an fid on which two followed nodes agreed. `fingerprint` covers all of them as stored
+ * in the index; `confirmed_at` is in Unix seconds. The rows with the highest numbers are kept.
  */
 export const confirmedEvents = sqliteTable(
   "confirmed_events",
@@ -46,8 +46,8 @@ export const confirmedEvents = sqliteTable(
 );
 
 /**
- * The live proof of each name, one for the whole network. An fname proof is not a message: its row here is the
- * original. `fid` 0 marks a released name, so that an older transfer cannot restore it. `timestamp`: unix seconds.
+ * The live proof of each name, one for the whole network. An fname proof is not a message, so its row here is the original.
+ * `fid` 0 marks a released name, so that an older transfer cannot restore it. `timestamp` is in Unix seconds.
  */
 export const usernameProofs = sqliteTable(
   "username_proofs",
@@ -58,7 +58,7 @@ export const usernameProofs = sqliteTable(
     owner: blob({ mode: "buffer" }).notNull(),
     signature: blob({ mode: "buffer" }).notNull(),
     timestamp: integer().notNull(),
-    /** Order of the proof's message among proofs of this name: Farcaster seconds and hash; null for an fname. */
+    /** Orders the proof's message among proofs of this name: Farcaster seconds and hash; null for an fname. */
     messageTimestamp: integer("message_timestamp"),
     messageHash: blob("message_hash", { mode: "buffer" }),
   },
@@ -66,8 +66,8 @@ export const usernameProofs = sqliteTable(
 );
 
 /**
- * Keys added by a custody signature without a chain. A key belongs to one fid. `added_at` is the time of its KEY_ADD, and
- * `last_used_at` advances to the times of the messages that it signs (unix seconds).
+ * Keys added by a custody signature without a chain transaction. A key belongs to one fid. `added_at` is the time of its
+ * KEY_ADD, and `last_used_at` advances to the times of the messages it signs, both in Unix seconds.
  */
 export const gaslessKeys = sqliteTable(
   "gasless_keys",
@@ -80,7 +80,7 @@ export const gaslessKeys = sqliteTable(
     ttlSecs: integer("ttl_secs").notNull(),
     addedAt: integer("added_at").notNull(),
     lastUsedAt: integer("last_used_at").notNull(),
-    /** The user nonce of its KEY_ADD; 0 for a key that is older than this column. */
+    /** The user nonce of its KEY_ADD; 0 for a key older than this column. */
     nonce: integer().notNull().default(0),
   },
   (t) => [index("gasless_keys_by_fid").on(t.fid, t.key)],
@@ -101,8 +101,8 @@ export const keyNonces = sqliteTable(
 );
 
 /**
- * The hash of the KEY_REMOVE that removed a gasless key, until the key is added again. A removal stores no message, and a
- * client that submits it a second time must learn that it was merged.
+ * Hash of the KEY_REMOVE that removed a gasless key, until the key is added again. A removal stores no message, and a client
+ * that submits it a second time must learn that it was merged.
  */
 export const keyRemovals = sqliteTable("key_removals", {
   key: blob({ mode: "buffer" }).primaryKey(),
@@ -119,7 +119,7 @@ export const positions = sqliteTable("positions", {
  * Channels that an operator imported in the client's public registry format. They are not protocol data and cannot be
  * rebuilt from messages. `id` is the channel id of the URL; `registry_id` is the registry's own id, which differs when the
  * URL is not a client's. `name_key` is the name in lower case, for search; `moderator_fids` is a JSON array; `created_at`
- * is in unix seconds.
+ * is in Unix seconds.
  */
 export const channelRegistry = sqliteTable(
   "channel_registry",
@@ -146,8 +146,8 @@ export const channelRegistry = sqliteTable(
 );
 
 /**
- * Rankings that are computed in the background. A cursor stays in the snapshot of its first page; `ref` is a cast hash or a
- * channel id.
+ * Rankings computed in the background. A cursor stays in the snapshot of its first page; `ref` is a cast hash or a channel
+ * id.
  */
 export const rankings = sqliteTable(
   "rankings",
@@ -167,10 +167,10 @@ export const meta = sqliteTable("meta", {
   value: text().notNull(),
 });
 
-/** The work of following another node: pending fids and journaled blocks. */
+/** State of following another node: pending fids and journaled blocks. */
 
 /**
- * Blocks that arrived during the backfill, to be applied after it. Blocks without an event have no row. `bytes`: the
+ * Blocks that arrived during the backfill, to be applied after it. Blocks without events have no row. `bytes` are the
  * block's events in wire form.
  */
 export const upstreamJournal = sqliteTable(
@@ -184,9 +184,9 @@ export const upstreamJournal = sqliteTable(
 );
 
 /**
- * The newest received block of each shard of the followed network: what the next block must name as its parent. `timestamp`: Farcaster
- * seconds. `root`: of the state after the block. `certified`: the newest block with a verified certificate; it is lower than
- * `height` while validators are not known.
+ * The newest received block of each shard of the followed network, which the next block must name as its parent. `timestamp`
+ * is in Farcaster seconds. `root` is the root of the state after the block. `certified` is the newest block with a verified
+ * certificate; it is lower than `height` while validators are not known.
  */
 export const chainHeads = sqliteTable("chain_heads", {
   shard: integer().primaryKey(),
@@ -200,12 +200,12 @@ export const chainHeads = sqliteTable("chain_heads", {
 /** Fids whose state must be read from the followed node. */
 export const upstreamTodo = sqliteTable("upstream_todo", { fid: integer().primaryKey() });
 
-/** Fids that are not followed but mentioned by followed ones. Only their profile is stored. */
+/** Fids that are not followed but that followed ones mention. Only their profile is stored. */
 export const upstreamMentioned = sqliteTable("upstream_mentioned", { fid: integer().primaryKey() });
 
 /**
- * Live proofs of a name whose winning proof belongs to another fid. Shards decide independently, so two of them can each
- * have a proof of one ENS name. The latest of all is in `username_proofs`. `timestamp`: unix seconds.
+ * Live proofs of a name whose winning proof belongs to another fid. Shards decide independently, so two shards can each have
+ * a proof of one ENS name. The latest of all is in `username_proofs`. `timestamp` is in Unix seconds.
  */
 export const usernameProofRivals = sqliteTable(
   "username_proof_rivals",

@@ -3,7 +3,9 @@ import { blob, index, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlit
 
 /** State derived from on-chain events and storage lends, recomputed for an fid when one of its events arrives. */
 
-/** Every fid with an id-registry event. `custody` is null while only a recovery change is known. Unix seconds. */
+/**
+ * Every fid with an id-registry event. `custody` is null while only a recovery change is known. Times are in Unix seconds.
+ */
 export const fids = sqliteTable(
   "fids",
   {
@@ -15,8 +17,8 @@ export const fids = sqliteTable(
 );
 
 /**
- * The latest event of each on-chain key, in canonical form (see `protocol/auth-address.ts`). `state` is the
- * SignerEventType number. Unix seconds.
+ * The latest event of each on-chain key, in canonical form (see `protocol/auth-address.ts`). `state` is the SignerEventType
+ * number. Times are in Unix seconds.
  */
 export const signers = sqliteTable(
   "signers",
@@ -26,7 +28,7 @@ export const signers = sqliteTable(
     state: integer().notNull(),
     keyType: integer("key_type").notNull(),
     metadataType: integer("metadata_type").notNull(),
-    /** The fid of the app that requested the key, from the metadata; 0 when the metadata has none. */
+    /** The fid of the app that requested the key, from the metadata; 0 if the metadata has none. */
     requestFid: integer("request_fid").notNull(),
     addedAt: integer("added_at").notNull(),
   },
@@ -38,7 +40,7 @@ export const signers = sqliteTable(
   ],
 );
 
-/** The current period of the Pro tier of an fid. Unix seconds. */
+/** The current period of the Pro tier of an fid. Times are in Unix seconds. */
 export const proTiers = sqliteTable("pro_tiers", {
   fid: integer().primaryKey(),
   subscribedAt: integer("subscribed_at").notNull(),
@@ -57,7 +59,7 @@ export const storageLends = sqliteTable(
   (t) => [primaryKey({ columns: [t.fid, t.toFid] }), index("storage_lends_by_borrower").on(t.toFid, t.fid)],
 );
 
-/** The number of live messages in each store of an fid, for the storage limits. */
+/** Number of live messages in each store of an fid, for the storage limits. */
 export const storeCounts = sqliteTable(
   "store_counts",
   {

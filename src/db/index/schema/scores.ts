@@ -3,8 +3,8 @@ import { blob, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm
 /** Scores of accounts, computed or imported. They are not protocol data; a computation can be repeated, an import cannot. */
 
 /**
- * The runs that wrote scores. `kind` is `computed` or `imported`; the newest one of a kind with `is_done` 1 counts. `at` in unix seconds;
- * `params`, `seeds` (fids) and `stats` are JSON.
+ * The runs that wrote scores. `kind` is `computed` or `imported`; the newest run of a kind with `is_done` 1 is in effect.
+ * `at` is in Unix seconds; `params`, `seeds` (fids) and `stats` are JSON.
  */
 export const scoreRuns = sqliteTable(
   "score_runs",
@@ -22,8 +22,9 @@ export const scoreRuns = sqliteTable(
 );
 
 /**
- * The scores of a run in hundredths. `state` is bits (see `counts/scores.ts`). `rank` counts from 1, 0 in an import. `via_fid` leads
- * towards a seed, 0 for none. `sources` are the strongest ones, packed; `note` is the reason of an import.
+ * The scores of a run in hundredths. `state` is a set of bits (see `counts/scores.ts`). `rank` counts from 1; it is 0 in an
+ * import. `via_fid` is the next account on the way to a seed, 0 for none. `sources` are the strongest ones, packed; `note`
+ * is the reason of an import.
  */
 export const scores = sqliteTable(
   "scores",

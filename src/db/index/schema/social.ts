@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** Tables derived from the live messages, updated in the transaction that changes them. Unix seconds. */
+/** Tables derived from the live messages, updated in the transaction that changes them. Times are in Unix seconds. */
 
 /** Counts of live rows that refer to a cast, by the id of the cast, which may be missing. */
 export const castCounts = sqliteTable(
@@ -36,7 +36,7 @@ export const castEmbedUrls = sqliteTable(
   (t) => [primaryKey({ columns: [t.url, t.castId] })],
 );
 
-/** Mentions, one row for each mentioned fid and cast. `fid` is the author. */
+/** Mentions, one row per mentioned fid and cast. `fid` is the author. */
 export const castMentions = sqliteTable(
   "cast_mentions",
   {
@@ -50,7 +50,7 @@ export const castMentions = sqliteTable(
   ],
 );
 
-/** The numbers of live `follow` links to and from an fid. */
+/** Number of live `follow` links to and from an fid. */
 export const followCounts = sqliteTable(
   "follow_counts",
   {
@@ -75,7 +75,7 @@ export const mutualFollows = sqliteTable(
   ],
 );
 
-/** Live verifications. `protocol` 0 Ethereum, 1 Solana. */
+/** Live verifications. `protocol` is 0 for Ethereum and 1 for Solana. */
 export const verifications = sqliteTable(
   "verifications",
   {
@@ -91,8 +91,8 @@ export const verifications = sqliteTable(
 );
 
 /**
- * Notifications of an fid, one row for each action of another user. `kind` is a NotificationKind number; `ref` is the
- * id of the cast that mentions or replies, or of the cast that was reacted to, which may be missing; 0 for a follow.
+ * Notifications of an fid, one row per action of another user. `kind` is a NotificationKind number; `ref` is the id of the
+ * cast that mentions or replies, or of the cast that was reacted to, which may be missing; 0 for a follow.
  */
 export const notifications = sqliteTable(
   "notifications",
@@ -110,7 +110,7 @@ export const notifications = sqliteTable(
   ],
 );
 
-/** Those mentions and replies whose thread root has a parent URL, by that URL. */
+/** Mentions and replies whose thread root has a parent URL, by that URL. */
 export const threadNotifications = sqliteTable(
   "thread_notifications",
   {
@@ -139,7 +139,7 @@ export const channelActivity = sqliteTable(
   ],
 );
 
-/** The users with live casts directly under a channel's URLs, and the time of the last one. */
+/** Users with live casts directly under a channel's URLs, with the time of the last one. */
 export const channelMembers = sqliteTable(
   "channel_members",
   {
@@ -156,8 +156,8 @@ export const channelMembers = sqliteTable(
 );
 
 /**
- * The number of rows by kind and shard, so that the status does not count tables. The shard of an fid depends on the number
- * of shards of the followed network, which `meta` holds; a node of its own has one.
+ * Number of rows by kind and shard, so that the status does not count tables. The shard of an fid depends on the number of
+ * shards of the followed network, which is in `meta`; a standalone node has one.
  */
 export const totals = sqliteTable(
   "totals",

@@ -1,14 +1,15 @@
 import { blob, integer, primaryKey, sqliteTable } from "drizzle-orm/sqlite-core";
 
 /**
- * The trie of each data shard of the followed network, whose root its validators sign. Most of its keys follow from the rows of
- * messages, on-chain events and fnames. These tables have the rest, and the hashes of what was computed. `account` is the virtual
- * shard and the fid, the first five bytes of a key.
+ * The trie of each data shard of the followed network, whose root its validators sign. Most of its keys are derived from the
+ * rows of messages, on-chain events and fnames. These tables have the rest, and the computed hashes. `account` is the
+ * virtual shard and the fid, which are the first five bytes of a key.
  */
 
 /**
- * Whether a key is in the trie of a shard, where the rows say otherwise or nothing: ENS proofs, gasless keys and their removals,
- * verifications on other shards than that of their author, fnames that were proved twice, records that this node refuses.
+ * Whether a key is in the trie of a shard, for keys on which the rows are silent or wrong: ENS proofs, gasless keys and
+ * their removals, verifications on shards other than the author's, fnames that were proved twice, records that this node
+ * refuses.
  */
 export const trieCorrections = sqliteTable(
   "trie_corrections",
@@ -20,7 +21,10 @@ export const trieCorrections = sqliteTable(
   (t) => [primaryKey({ columns: [t.shard, t.key] })],
 );
 
-/** The hash of the newest KEY_ADD of a gasless key, as its home shard has applied it: what the next one and a KEY_REMOVE delete. */
+/**
+ * Hash of the newest KEY_ADD of a gasless key as its home shard has applied it. The next KEY_ADD or a KEY_REMOVE deletes it
+ * from the trie.
+ */
 export const trieKeyAdds = sqliteTable(
   "trie_key_adds",
   {
@@ -31,7 +35,7 @@ export const trieKeyAdds = sqliteTable(
   (t) => [primaryKey({ columns: [t.fid, t.key] })],
 );
 
-/** Children of accounts whose keys are not known, as a signed root bound them. `nibble` is the high one of their kinds. */
+/** Children of accounts whose keys are not known, as bound by a signed root. `nibble` is the high nibble of their kinds. */
 export const trieOpaque = sqliteTable(
   "trie_opaque",
   {
@@ -45,8 +49,8 @@ export const trieOpaque = sqliteTable(
 );
 
 /**
- * The computed roots of accounts. `kinds` has 25 bytes for each kind of key in ascending order: the kind, the number of its keys
- * (big-endian), the root of its subtree. `claimed` is the root that a transaction of the network names where it is another one.
+ * The computed roots of accounts. `kinds` has 25 bytes per kind of key, ascending: the kind, the number of its keys
+ * (big-endian), the root of its subtree. `claimed` is the root that a transaction of the network names, if it differs.
  */
 export const trieAccounts = sqliteTable(
   "trie_accounts",
@@ -72,8 +76,8 @@ export const trieDirty = sqliteTable(
 );
 
 /**
- * How the computed root of each shard compares with the signed one. `proven_at`: unix seconds. `mismatch_height` is the first
- * height of the mismatch that lasts, null without one.
+ * How the computed root of each shard compares with the signed one. `proven_at` is in Unix seconds. `mismatch_height` is the
+ * first height of the current mismatch, null without one.
  */
 export const trieShards = sqliteTable("trie_shards", {
   shard: integer().primaryKey(),

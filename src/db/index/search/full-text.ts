@@ -3,7 +3,7 @@ import { clearMeta, readMeta, writeMeta } from "../meta.ts";
 import { statement } from "../statement.ts";
 import { searchText } from "./search-text.ts";
 
-/** Set while the full-text index lacks casts: to `OFF`, or to the last cast that a rebuild has indexed. */
+/** Set while the full-text index is incomplete: to `OFF`, or to the last cast that a rebuild has indexed. */
 const KEY = "full text";
 const OFF = "off";
 const CASTS_PER_STEP = 5000;
@@ -21,12 +21,12 @@ const insertText = statement<unknown, [id: number, text: string]>(
   "INSERT INTO casts_fts (rowid, text) VALUES (?, ?)",
 );
 
-/** Whether the full-text index lacks casts. */
+/** Reports whether the full-text index is incomplete. */
 export function lacksFullText(db: IndexDatabase): boolean {
   return readMeta(db, KEY) !== undefined;
 }
 
-/** Records that the full-text index is not written from now on. What it has stays until `deleteFullText`. */
+/** Records that the full-text index is no longer maintained. Its content stays until `deleteFullText`. */
 export function turnOffFullText(db: IndexDatabase): void {
   if (readMeta(db, KEY) !== OFF) writeMeta(db, KEY, OFF);
 }
@@ -36,7 +36,7 @@ export function markFullTextBuilt(db: IndexDatabase): void {
   clearMeta(db, KEY);
 }
 
-/** Deletes what the full-text index has. */
+/** Deletes the content of the full-text index. */
 export function deleteFullText(db: IndexDatabase): void {
   db.transaction(() => {
     turnOffFullText(db);
@@ -45,8 +45,8 @@ export function deleteFullText(db: IndexDatabase): void {
 }
 
 /**
- * Does one step of building the full-text index again, if it lacks casts. Returns whether there is more to do. An interrupted
- * rebuild continues where it was; no cast may be merged before its end.
+ * Does one step of rebuilding the full-text index, if it is incomplete. Returns whether there is more to do. An interrupted
+ * rebuild resumes where it stopped; no cast may be merged before it ends.
  */
 export function rebuildFullText(db: IndexDatabase): boolean {
   const mark = readMeta(db, KEY);

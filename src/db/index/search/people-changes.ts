@@ -3,7 +3,7 @@ import type { SqliteConnection } from "../../sqlite/connection.ts";
 import { statement } from "../statement.ts";
 import { foldedWords } from "./people-words.ts";
 
-/** The properties of a profile that a search for people reads. The username is the declared one, owned or not. */
+/** The profile properties that a search for people reads. The username is the declared one, owned or not. */
 const SEARCHED_TYPES: readonly UserDataType[] = [
   UserDataType.USER_DATA_TYPE_DISPLAY,
   UserDataType.USER_DATA_TYPE_BIO,
@@ -12,11 +12,11 @@ const SEARCHED_TYPES: readonly UserDataType[] = [
 
 export interface Person {
   readonly fid: number;
-  /** The searched properties, in lines. */
+  /** The searched properties, one per line. */
   readonly text: string;
 }
 
-/** Selects `Person`s; a condition on `fid` and the grouping follow. */
+/** Selects `Person`s; callers append a condition on `fid` and the grouping. */
 export const PEOPLE = `SELECT fid, group_concat(value, char(10)) AS text FROM user_data WHERE type IN (${SEARCHED_TYPES.join(", ")})`;
 
 const personOf = statement<Person, [fid: number]>("people.of-fid", `${PEOPLE} AND fid = ? GROUP BY fid`);
@@ -30,8 +30,8 @@ const deleteWords = statement<unknown, [fid: number]>(
 );
 
 /**
- * The fids whose searched properties one transaction has changed. Their words are written once and in the order of fids, as
- * its last step: a row is made of all properties, and the index ends a segment at each fid below the one before.
+ * The fids whose searched properties one transaction has changed. Their words are written once, in order of fids, as its
+ * last step: a row is made of all properties, and the index ends a segment at each fid below the previous one.
  */
 export class PeopleChanges {
   readonly #fids = new Set<number>();

@@ -3,7 +3,7 @@ import { clearMeta, readMeta, writeMeta } from "../meta.ts";
 import { statement } from "../statement.ts";
 import { indexPerson, PEOPLE, type Person } from "./people-changes.ts";
 
-/** Set while the index of people lacks some: to the last fid that it has. The migration that creates it sets it to 0. */
+/** Set while the index of people is incomplete: to the last fid that it has. The migration that creates it sets it to 0. */
 const KEY = "people";
 const PEOPLE_PER_STEP = 5000;
 
@@ -16,7 +16,7 @@ const deleteAll = statement<unknown>(
   "INSERT INTO people_fts (people_fts) VALUES ('delete-all')",
 );
 
-/** Whether the index of people lacks some. */
+/** Reports whether the index of people is incomplete. */
 export function lacksPeople(db: IndexDatabase): boolean {
   return readMeta(db, KEY) !== undefined;
 }
@@ -34,7 +34,7 @@ export function rebuildPeople(db: IndexDatabase): boolean {
 }
 
 /**
- * Indexes the people after an fid, at most `limit`, in a transaction of the caller; the first step, after fid 0, empties the
+ * Indexes at most `limit` people after an fid, in a transaction of the caller. The first step, after fid 0, empties the
  * index. Returns the last fid, or undefined at the end.
  */
 export function indexPeople(db: IndexDatabase, after: number, limit: number): number | undefined {

@@ -10,12 +10,12 @@ export interface StoredAccount {
   readonly root: Uint8Array;
   /** See `decodeKinds`. */
   readonly kinds: Uint8Array;
-  /** The root that a transaction of the network names, where it is another one. */
+  /** The root that a transaction of the network names, if it differs. */
   readonly claimed: Uint8Array | null;
 }
 
 const COLUMNS = "account, root, kinds, claimed";
-/** A damaged row is not an account: the root of its shard then differs from the signed one. */
+/** A damaged row does not count as an account, so the root of its shard differs from the signed one. */
 const IS_WHOLE = `length(account) = ${ACCOUNT_BYTES} AND length(root) = ${TRIE_HASH_BYTES}`;
 
 const accountRow = statement<StoredAccount, [shard: number, account: Uint8Array]>(
@@ -67,7 +67,7 @@ export function storedAccountsAfter(
   return db.all(accountsAfter, shard, account, limit);
 }
 
-/** Returns the roots of the accounts of a shard from `from` to `to`. */
+/** Returns the roots of the accounts of a shard in the range from `from` to `to`. */
 export function accountRootsBetween(
   db: IndexDatabase,
   shard: number,
@@ -77,7 +77,10 @@ export function accountRootsBetween(
   return db.all(accountsBetween, shard, from, to);
 }
 
-/** Returns accounts of which a transaction of the network names another root. Reads all accounts of the shard if there are few. */
+/**
+ * Returns accounts for which a transaction of the network names another root. Reads all accounts of the shard if there are
+ * few such accounts.
+ */
 export function accountsClaimedOtherwise(db: IndexDatabase, shard: number, limit: number): Uint8Array[] {
   return db.all(claimedAccounts, shard, limit).map(({ account }) => account);
 }
@@ -90,7 +93,7 @@ export function dropStoredAccount(db: IndexDatabase, shard: number, account: Uin
   db.run(dropAccount, shard, account);
 }
 
-/** A kind, the number of its keys, the root of its subtree. */
+/** A kind, the number of its keys, and the root of its subtree. */
 const KIND_BYTES = 25;
 const ROOT_START = 5;
 
@@ -105,7 +108,7 @@ export function encodeKinds(kinds: readonly KindRoot[]): Uint8Array {
   return bytes;
 }
 
-/** Returns the kinds in ascending order; none of a row that is damaged. */
+/** Returns the kinds in ascending order; none if the row is damaged. */
 export function decodeKinds(bytes: Uint8Array): KindRoot[] {
   if (bytes.length % KIND_BYTES !== 0) return [];
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -160,7 +163,7 @@ export function markDirty(db: IndexDatabase, shard: number, account: Uint8Array,
   db.run(markDirtyKind, shard, account, kind);
 }
 
-/** Returns kinds that are out of date, in the order of their accounts from `account` on. */
+/** Returns kinds that are out of date, in the order of their accounts, starting at `account`. */
 export function dirtyKindsFrom(
   db: IndexDatabase,
   shard: number,
@@ -174,7 +177,7 @@ export function dropDirty(db: IndexDatabase, shard: number, account: Uint8Array,
   db.run(dropDirtyKind, shard, account, kind);
 }
 
-/** All kinds of an account have been computed. */
+/** Drops the marks of an account whose kinds have all been computed. */
 export function dropDirtyAccount(db: IndexDatabase, shard: number, account: Uint8Array): void {
   db.run(dropDirtyOf, shard, account);
 }

@@ -27,7 +27,7 @@ const dropCorrectionsBetween = statement<unknown, [shard: number, from: Uint8Arr
 );
 const nextCorrection = statement<{ key: Uint8Array }, [shard: number, from: Uint8Array]>(
   "trie-corrections.next",
-  // A damaged key may lack its kind, or come after all others.
+  // A damaged key may lack its kind, or sort after all others.
   `SELECT key FROM trie_corrections WHERE shard = ? AND key >= ? AND length(key) BETWEEN ${REST_START} AND ${MAX_KEY_BYTES}
    ORDER BY key LIMIT 1`,
 );
@@ -35,13 +35,13 @@ const presentCorrections = statement<{ count: number }, [shard: number]>(
   "trie-corrections.count",
   "SELECT count(*) AS count FROM trie_corrections WHERE shard = ? AND present = 1",
 );
-/** Returns whether a key is in a shard's trie, if that is stored because the rows do not say so. */
+/** Returns whether a key is in a shard's trie if a correction says so; undefined if the rows decide. */
 export function correction(db: IndexDatabase, shard: number, key: TrieKey): boolean | undefined {
   const row = db.get(correctionOf, shard, key);
   return row && row.present === 1;
 }
 
-/** Stores whether a key is in a shard's trie; undefined where the rows say so. */
+/** Stores whether a key is in a shard's trie; undefined lets the rows decide. */
 export function setCorrection(
   db: IndexDatabase,
   shard: number,
@@ -52,7 +52,7 @@ export function setCorrection(
   else db.run(putCorrection, shard, key, Number(isPresent));
 }
 
-/** Returns the corrected keys that start with `prefix`: an account, or an account and a kind. */
+/** Yields the corrected keys that start with `prefix`: an account, or an account and a kind. */
 export function* correctionsBelow(
   db: IndexDatabase,
   shard: number,
@@ -62,7 +62,7 @@ export function* correctionsBelow(
     yield { key, isPresent: present === 1 };
 }
 
-/** Deletes the corrections of the kinds of an account that have a high nibble. */
+/** Deletes the corrections of an account's kinds with a given high nibble. */
 export function dropCorrectionsOfNibble(
   db: IndexDatabase,
   shard: number,
@@ -101,12 +101,12 @@ export function* correctedAccounts(db: IndexDatabase, shard: number): Generator<
   }
 }
 
-/** Returns the number of keys that no row of the index derives. */
+/** Returns the number of keys in the trie that no row of the index produces. */
 export function foreignKeys(db: IndexDatabase, shard: number): number {
   return db.get(presentCorrections, shard)?.count ?? 0;
 }
 
-/** Returns the least byte string above all that start with `prefix`; a byte longer than any key if there is none. */
+/** Returns the smallest byte string above all that start with `prefix`; one byte longer than any key if there is none. */
 function afterPrefix(prefix: Uint8Array): Uint8Array {
   const end = Uint8Array.from(prefix);
   for (let at = end.length - 1; at >= 0; at--) {

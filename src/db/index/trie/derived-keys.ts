@@ -18,7 +18,7 @@ import type { LinkColumns, ReactionColumns, UserDataColumns } from "../messages/
 import { hashOfColumns } from "../messages/encode-data.ts";
 import { statement } from "../statement.ts";
 
-/** A row of a table of messages, and its signed bytes where the columns do not give them. */
+/** A row of a table of messages, with its signed bytes if the columns do not produce them. */
 type Row<Columns> = Omit<Columns, "table"> & { readonly data: Uint8Array | null };
 
 const DATA = "(SELECT e.data FROM envelopes e WHERE e.id = t.envelope_id) AS data";
@@ -76,7 +76,7 @@ const nextFid = statement<{ fid: number | null }, [fid: number]>(
      ${[1, 2, 3, 4, 5, 6].map((type) => `UNION ALL SELECT min(fid) FROM on_chain_events WHERE type = ${type} AND fid > ?1`).join("\n     ")})`,
 );
 
-/** Messages that are stored as their bytes and whose keys follow from their rows, by the kind of the keys. */
+/** Messages that are stored as bytes and whose keys are derived from their rows, by the kind of the keys. */
 export const GENERIC_KINDS: ReadonlyMap<number, readonly [Store, Kind]> = new Map(
   (
     [
@@ -96,7 +96,7 @@ const REACTIONS = MessageType.MESSAGE_TYPE_REACTION_ADD * MESSAGE_KIND_UNIT;
 const LINKS = MessageType.MESSAGE_TYPE_LINK_ADD * MESSAGE_KIND_UNIT;
 const USER_DATA = MessageType.MESSAGE_TYPE_USER_DATA_ADD * MESSAGE_KIND_UNIT;
 
-/** The kinds of keys that follow from rows, in ascending order. All others are corrections. */
+/** The kinds of keys that are derived from rows, ascending. All others are corrections. */
 export const DERIVED_KINDS: readonly number[] = [
   ...Array.from({ length: MAX_ON_CHAIN_TYPE }, (_, index) => index + 1),
   FNAME_KIND,
@@ -107,14 +107,14 @@ export const DERIVED_KINDS: readonly number[] = [
   ...GENERIC_KINDS.keys(),
 ].sort((a, b) => a - b);
 
-/** Whether keys of a kind are in the trie of each data shard, not only in that of the home shard of their account. */
+/** Reports whether keys of a kind are in the trie of every data shard, not only in that of the account's home shard. */
 export function isOnAllShards(kind: number): boolean {
   return kind === FNAME_KIND || kind === LEND_KIND;
 }
 
 /**
- * Calls `add` with what follows the kind in each key of an account that the rows of the index derive. At any time one row is in
- * memory.
+ * Calls `add` with the part after the kind of each key of an account that the rows of the index produce. Keeps one row in
+ * memory at a time.
  */
 export function derivedKeys(
   db: IndexDatabase,
@@ -167,7 +167,7 @@ function addIfAny(rest: Uint8Array | undefined, add: (rest: Uint8Array) => void)
   if (rest) add(rest);
 }
 
-/** Returns the next fid after `fid` that may have derived keys. 0 is one: some on-chain events have it. */
+/** Returns the next fid after `fid` that may have derived keys. 0 can be one, because some on-chain events have it. */
 export function fidWithKeysAfter(db: IndexDatabase, fid: number): number | undefined {
   return db.get(nextFid, fid)?.fid ?? undefined;
 }

@@ -2,8 +2,8 @@ import type { IndexDatabase } from "../database.ts";
 import { dropPositions, getPosition, type PositionUpdate, positionKeys } from "../positions.ts";
 
 /**
- * What was done about accounts that differ from the signed state. It is kept as positions, which are written in the transactions of the
- * healing.
+ * Records the repair of accounts that differ from the signed state. It is stored as positions, which are written in the
+ * transactions of the repair.
  */
 
 const TOTAL = "trie heals";
@@ -21,17 +21,17 @@ export interface QuarantinedAccount {
   readonly since: number;
 }
 
-/** Returns the number of accounts that were healed, ever. */
+/** Returns the total number of accounts that were healed. */
 export function healsOf(db: IndexDatabase): number {
   return getPosition(db, TOTAL) ?? 0;
 }
 
-/** Returns the number of accounts whose healing was tried on the day of `nowSecs`. */
+/** Returns the number of accounts for which healing was tried on the day of `nowSecs`. */
 export function healsTriedToday(db: IndexDatabase, nowSecs: number): number {
   return getPosition(db, DAY) === dayOf(nowSecs) ? (getPosition(db, TODAY) ?? 0) : 0;
 }
 
-/** Counts an account whose healing is tried. */
+/** Counts an account for which healing is tried. */
 export function triedHealing(db: IndexDatabase, nowSecs: number): PositionUpdate[] {
   return [
     { key: DAY, position: dayOf(nowSecs) },
@@ -39,7 +39,7 @@ export function triedHealing(db: IndexDatabase, nowSecs: number): PositionUpdate
   ];
 }
 
-/** An account is equal to the network's again. */
+/** Returns the positions to store when an account equals the network's again. */
 export function healedPositions(
   db: IndexDatabase,
   { shard, account }: Pick<QuarantinedAccount, "shard" | "account">,
@@ -52,20 +52,20 @@ export function healedPositions(
   ];
 }
 
-/** The accounts of a shard are what its validators signed: none is in need of repair, whatever made it so. */
+/** Releases the quarantined accounts of a shard whose accounts all match what its validators signed. */
 export function releaseQuarantined(db: IndexDatabase, shard: number): void {
   dropPositions(db, `${QUARANTINE}${shard} `);
 }
 
 /**
- * Whether the healing of an account is tried again: after a day, and after another account was healed, whose casts its reactions may
- * concern.
+ * Reports whether healing of an account is tried again: after a day, and after another account was healed, because its
+ * reactions may concern that account's casts.
  */
 export function isTriedAgain(db: IndexDatabase, { since }: QuarantinedAccount, nowSecs: number): boolean {
   return nowSecs - since >= SECS_PER_DAY || since <= (getPosition(db, LAST) ?? 0);
 }
 
-/** No upstream could repair an account. */
+/** Returns the position that records an account that no upstream could repair. */
 export function quarantinedPosition(shard: number, account: Uint8Array, nowSecs: number): PositionUpdate {
   return { key: keyOf(shard, account), position: nowSecs };
 }

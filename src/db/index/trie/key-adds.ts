@@ -18,7 +18,7 @@ const dropKeyAddHash = statement<unknown, [fid: number, key: Uint8Array]>(
 export interface KeyAdd {
   readonly fid: number;
   readonly publicKey: Uint8Array;
-  /** The message's. */
+  /** Hash of the message. */
   readonly hash: Uint8Array;
 }
 

@@ -31,17 +31,17 @@ export class KindRoots {
     return kinds.flatMap((kind) => this.#compute(shard, account, kind, corrected.includes(kind)) ?? []);
   }
 
-  /** Returns the root of one kind of an account; undefined without a key of it. */
+  /** Returns the root of one kind of an account; undefined if it has no key of the kind. */
   ofKind(shard: number, account: Uint8Array, kind: number): KindRoot | undefined {
     return this.#compute(shard, account, kind, true);
   }
 
-  /** Returns the keys whose root was returned last. They are valid until the next root is computed. */
+  /** Returns the keys of the root that was returned last. They are valid until the next root is computed. */
   lastKeys(): KindKeys {
     return this.#trie.keys();
   }
 
-  /** A damaged row has no key: the root then differs from the stored and the signed one. */
+  /** A damaged row has no key, so the root differs from the stored and the signed one. */
   #compute(shard: number, account: Uint8Array, kind: number, isCorrected: boolean): KindRoot | undefined {
     const trie = this.#trie;
     trie.start(account, kind);

@@ -3,8 +3,9 @@ import { getPosition, putPosition } from "../positions.ts";
 import { statement } from "../statement.ts";
 
 /**
- * Whether the index knows every key of the network's tries: by its rows, the corrections and the opaque children. It does after a fill
- * from snapshots, and after following from the first block. A fill that reads fid by fid does not get all keys.
+ * Records whether the index knows every key of the network's tries through its rows, the corrections and the opaque
+ * children. That is so after a fill from snapshots, and after following from the first block. A fill that reads fid by fid
+ * does not get all keys.
  */
 
 const FROM = "trie keys of shard ";
@@ -24,14 +25,14 @@ const clearKeyAdds = statement<unknown>(
 const clearOpaque = statement<unknown>("known-keys.clear-opaque", "DELETE FROM trie_opaque WHERE shard >= 0");
 
 /**
- * Returns the block of a data shard from which on its keys are known: that of the newest snapshot of which accounts were read, because
- * earlier blocks lead to a mixture of states. Undefined where they are not known.
+ * Returns the block of a data shard from which its keys are known: that of the newest snapshot from which accounts were
+ * read, because earlier blocks would lead to a mixture of states. Undefined if they are not known.
  */
 export function keysKnownFrom(db: IndexDatabase, shard: number): number | undefined {
   return getPosition(db, FROM + shard);
 }
 
-/** Whether the keys of all data shards are known. */
+/** Reports whether the keys of all data shards are known. */
 export function areKeysKnown(db: IndexDatabase): boolean {
   return keysKnownFrom(db, 1) !== undefined;
 }
@@ -40,12 +41,15 @@ export function setKeysKnown(db: IndexDatabase, shard: number, from: number): vo
   putPosition(db, FROM + shard, from);
 }
 
-/** The index is filled in another way, or follows blocks that are not verified: its keys are no longer known. */
+/**
+ * Records that the keys are no longer known, because the index is filled in another way or follows blocks that are not
+ * verified.
+ */
 export function forgetKnownKeys(db: IndexDatabase): void {
   db.run(dropFrom, FROM, `${FROM}\uffff`);
 }
 
-/** Deletes what an unfinished fill of an empty index has left. */
+/** Deletes the keys left by an unfinished fill of an empty index. */
 export function clearKeys(db: IndexDatabase): void {
   db.run(clearCorrections);
   db.run(clearKeyAdds);

@@ -5,7 +5,7 @@ import { statement } from "../statement.ts";
 import { type DirtyKind, dropDirty } from "./account-roots.ts";
 import { dropCorrectionsOfNibble } from "./corrections.ts";
 
-/** The child of an account in a shard whose keys are not known. */
+/** A child, with unknown keys, of an account in a shard. */
 export interface OpaqueAt extends OpaqueChild {
   readonly shard: number;
   readonly account: Uint8Array;
@@ -13,7 +13,7 @@ export interface OpaqueAt extends OpaqueChild {
 
 const opaqueOf = statement<OpaqueChild, [shard: number, account: Uint8Array]>(
   "trie-opaque.of-account",
-  // A damaged row is not a child: the root of its account then differs from the signed one.
+  // A damaged row does not count as a child, so the root of its account differs from the signed one.
   `SELECT nibble, root, keys FROM trie_opaque WHERE shard = ? AND account = ? AND nibble BETWEEN 0 AND 15
      AND length(root) = ${TRIE_HASH_BYTES}`,
 );
@@ -53,12 +53,12 @@ export function countOpaqueKeys(db: IndexDatabase, shard: number): number {
   return db.get(opaqueKeys, shard)?.keys ?? 0;
 }
 
-/** Whether the keys of a kind of an account are below an opaque child. */
+/** Reports whether the keys of a kind of an account are below an opaque child. */
 export function isOpaque(db: IndexDatabase, shard: number, account: Uint8Array, kind: number): boolean {
   return opaqueChildren(db, shard, account).some(({ nibble }) => nibble === kind >> 4);
 }
 
-/** Returns kinds below opaque children that have changed, of accounts after `account`. */
+/** Returns the changed kinds below opaque children, for accounts after `account`. */
 export function staleOpaque(
   db: IndexDatabase,
   shard: number,
@@ -68,7 +68,7 @@ export function staleOpaque(
   return db.all(staleKinds, shard, account, limit);
 }
 
-/** Stores an opaque child as it is now. What was known of its keys no longer holds. Without keys the child is deleted. */
+/** Stores the current state of an opaque child, and drops what was known of its keys. Without keys, the child is deleted. */
 export function putOpaque(db: IndexDatabase, { shard, account, nibble, root, keys }: OpaqueAt): void {
   dropCorrectionsOfNibble(db, shard, account, nibble);
   for (const { kind } of db.all(dirtyBelow, shard, account, nibble << 4, (nibble << 4) | 15))

@@ -2,15 +2,15 @@ import type { IndexDatabase } from "../database.ts";
 import { getPosition, putPosition } from "../positions.ts";
 import { statement } from "../statement.ts";
 
-/** How the computed root of a shard compares with the one that the network's validators signed. */
+/** Result of comparing the computed root of a shard with the one that the network's validators signed. */
 export interface ShardProof {
-  /** The newest block whose signed root is the computed one; null before the first. */
+  /** The newest block whose signed root equals the computed one; null before the first. */
   readonly provenHeight: number | null;
   /** Unix seconds. */
   readonly provenAt: number | null;
-  /** The first block of a difference that lasts; null without one. */
+  /** The first block of the current mismatch; null without one. */
   readonly mismatchHeight: number | null;
-  /** How often a difference began. */
+  /** How many mismatches have started. */
   readonly mismatches: number;
 }
 
@@ -50,27 +50,31 @@ export function putShardProof(db: IndexDatabase, shard: number, proof: ShardProo
   db.run(putProof, shard, provenHeight, provenAt, mismatchHeight, mismatches);
 }
 
-/** The last fid whose accounts have roots, while they are computed for the first time. */
+/** Key of the last fid whose accounts have roots, while the roots are computed for the first time. */
 const COMPUTED = "trie computed";
-/** Larger than any fid: the roots of all accounts are kept. */
+/** Larger than any fid: the roots of all accounts are stored. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** Whether the roots of all accounts are stored, but for those that are marked as out of date. */
+/** Reports whether the roots of all accounts are stored, except those marked as out of date. */
 export function areRootsKept(db: IndexDatabase): boolean {
   return getPosition(db, COMPUTED) === ALL;
 }
 
-/** Returns the last fid whose accounts have roots, and those of all before it; -1 before the first. */
+/** Returns the last fid up to which all accounts have roots; -1 before the first. */
 export function rootsComputedUpTo(db: IndexDatabase): number {
   return getPosition(db, COMPUTED) ?? -1;
 }
 
-/** @param fid undefined once all accounts have roots. */
+/**
+ * Records that the accounts up to an fid have roots.
+ *
+ * @param fid undefined once all accounts have roots.
+ */
 export function setRootsComputed(db: IndexDatabase, fid: number | undefined): void {
   putPosition(db, COMPUTED, fid ?? ALL);
 }
 
-/** Whether roots of accounts are stored, or being computed. */
+/** Reports whether roots of accounts are stored or being computed. */
 export function hasStoredRoots(db: IndexDatabase): boolean {
   return getPosition(db, COMPUTED) !== undefined;
 }
@@ -83,7 +87,7 @@ const clearAccounts = statement<unknown>(
   "trie-shards.clear-accounts",
   "DELETE FROM trie_accounts WHERE shard > 0",
 );
-/** Opaque children that have changed stay to be read again. */
+/** Keeps the opaque children that have changed, which must be read again. */
 const clearDirty = statement<unknown>(
   "trie-shards.clear-dirty",
   `DELETE FROM trie_dirty WHERE shard > 0 AND NOT EXISTS (SELECT 1 FROM trie_opaque o
@@ -91,7 +95,7 @@ const clearDirty = statement<unknown>(
 );
 const clearProofs = statement<unknown>("trie-shards.clear", "DELETE FROM trie_shards WHERE shard > 0");
 
-/** Deletes the roots, which are no longer kept. They are computed again once they are. */
+/** Deletes the roots and stops maintaining them. They are computed again if that is resumed. */
 export function forgetRoots(db: IndexDatabase): void {
   db.run(clearAccounts);
   db.run(clearDirty);

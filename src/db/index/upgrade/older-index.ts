@@ -6,17 +6,17 @@ import { appliedMigrations } from "../../sqlite/schema-version.ts";
 import { asStorageError, type DatabaseFile } from "../../sqlite/storage-error.ts";
 import { isOlderFormat } from "../database.ts";
 
-/** How an index of an older format is read. All formats have the tables `meta` and `positions`. */
+/** Reads an index of an older format. All formats have the tables `meta` and `positions`. */
 export interface IndexFormat {
   /** The creation time of its first migration, by which a file is recognised. */
   readonly firstMigration: number;
-  /** The number of live messages, as the index counts them. */
+  /** Returns the number of live messages, as the index counts them. */
   messageCount(sqlite: Database): number;
-  /** The numbers of live messages by store, counted from the messages. */
+  /** Returns the number of live messages by store, counted from the messages. */
   storeCounts(sqlite: Database): Map<number, number>;
-  /** Returns the next messages after the row `id`, as they were signed, in the order of their rows. */
+  /** Returns the next messages after the row `id` in their signed form, in the order of their rows. */
   messagesAfter(sqlite: Database, id: number, limit: number): OlderMessage[];
-  /** Tables that are built from messages and have the same number of rows in both formats, unless they were wrong. */
+  /** Tables that are built from messages and have the same number of rows in both formats unless they were wrong. */
   readonly comparedTables: readonly string[];
 }
 
@@ -25,10 +25,10 @@ interface OlderMessage {
   readonly bytes: Uint8Array;
 }
 
-/** The older formats that this program migrates: none, since no release had one. */
+/** The older formats that this program can migrate: none, since no release had one. */
 export const OLDER_FORMATS: IndexFormat[] = [];
 
-/** Whether a file is an index of an older format. */
+/** Reports whether a file is an index of an older format. */
 export function isOlderIndex(file: string): boolean {
   if (!statSync(file, { throwIfNoEntry: false })?.size) return false;
   const where = { database: "index", file } as const;
@@ -56,10 +56,11 @@ export class OlderIndex implements Disposable, DatabaseFile {
   }
 
   /**
-   * Opens the file if it is an index of an older format. Its write-ahead log is written back into it, so that the file is
-   * complete by itself. No other process may have it open.
+   * Opens the file if it is an index of an older format. Writes its write-ahead log back, so that the file is complete by
+   * itself. No other process may have it open.
    *
-   * @throws UserError when the operator must fix the file, or its format is not known; StorageError when SQLite cannot use it.
+   * @throws UserError when the operator must fix the file, or its format is not known; StorageError when SQLite cannot use
+   * it.
    */
   static open(file: string): OlderIndex | undefined {
     if (!isOlderIndex(file)) return undefined;
@@ -93,13 +94,13 @@ export class OlderIndex implements Disposable, DatabaseFile {
     return statSync(this.file).size;
   }
 
-  /** Identifies the content of the file: it changes when a program has written to it. */
+  /** Identifies the content of the file. It changes when a program writes to the file. */
   get fingerprint(): string {
     const { size, mtimeMs, ino } = statSync(this.file);
     return `${ino} ${size} ${mtimeMs}`;
   }
 
-  /** The columns of a table; empty if there is no such table. */
+  /** Returns the columns of a table; empty if there is no such table. */
   columnsOf(table: string): string[] {
     const columns = this.#sqlite.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)");
     return this.#try(() => columns.all(table).map(({ name }) => name));

@@ -4,19 +4,19 @@ import { UserError } from "../../../lib/failure.ts";
 import { giveToOwnerOf, syncPath } from "../../../runtime/files.ts";
 import { isOlderIndex } from "./older-index.ts";
 
-/** The file that a migration builds. */
+/** Returns the path of the file that a migration builds. */
 export function newFileOf(path: string): string {
   return `${path}.new`;
 }
 
-/** The older index, until the first clean stop of the node. */
+/** Returns the path of the older index, which is kept until the first clean stop of the node. */
 export function oldFileOf(path: string): string {
   return `${path}.old`;
 }
 
 /**
- * Puts the new file in the place of the index, which stays as the old file. Both must be closed. After a crash at any moment the
- * index is either file, or `restoreIndex` makes it the older one.
+ * Replaces the index with the new file and keeps the index as the old file. Both must be closed. After a crash at any point
+ * the index is one of the two files, or `restoreIndex` puts the older one back.
  */
 export function replaceIndex(path: string): void {
   for (const file of [path, newFileOf(path)]) dropEmptyLog(file);
@@ -29,7 +29,7 @@ export function replaceIndex(path: string): void {
   try {
     linkSync(path, old);
   } catch {
-    // A file system without hard links.
+    // The file system has no hard links.
     renameSync(path, old);
   }
   renameSync(newFileOf(path), path);
@@ -37,9 +37,9 @@ export function replaceIndex(path: string): void {
 }
 
 /**
- * Deletes the write-ahead log of a closed database, which SQLite leaves behind in some cases.
+ * Deletes the write-ahead log of a closed database, which SQLite sometimes leaves behind.
  *
- * @throws UserError when it holds changes.
+ * @throws UserError when it contains changes.
  */
 export function dropEmptyLog(path: string): void {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
@@ -50,20 +50,23 @@ export function dropEmptyLog(path: string): void {
   for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }
 
-/** Undoes a replacement that a crash left without an index. */
+/** Undoes a replacement that a crash interrupted, leaving no index. */
 export function restoreIndex(path: string): void {
   if (existsSync(path) || !existsSync(newFileOf(path)) || !existsSync(oldFileOf(path))) return;
   renameSync(oldFileOf(path), path);
 }
 
-/** Deletes the older index, if there is one. A file of the same name in another format is not of a migration and stays. */
+/**
+ * Deletes the older index, if there is one. A file of the same name in another format does not belong to a migration and is
+ * kept.
+ */
 export function dropOldIndex(path: string): void {
   const old = oldFileOf(path);
   if (!isReadableOlderIndex(old)) return;
   for (const suffix of ["", "-wal", "-shm"]) rmSync(old + suffix, { force: true });
 }
 
-/** Whether a file is known to be of a migration. A file that cannot be read is not. */
+/** Reports whether a file is known to belong to a migration. A file that cannot be read is not. */
 function isReadableOlderIndex(file: string): boolean {
   try {
     return isOlderIndex(file);

@@ -3,10 +3,10 @@ import type { IndexDatabase } from "../database.ts";
 import { getPosition } from "../positions.ts";
 import type { OlderIndex } from "./older-index.ts";
 
-// The treatment of each table of the index when a new file is built from an older one. A test compares the lists with the
-// schema, so a new table needs a decision.
+// How each table of the index is treated when a new file is built from an older one. A test compares the lists with the
+// schema, so a new table must be added to one of them.
 
-/** Tables that hold what no other holds. Their rows are copied. */
+/** Tables with data that is stored nowhere else. Their rows are copied. */
 export const COPIED_TABLES = [
   "on_chain_events",
   "confirmed_events",
@@ -74,15 +74,15 @@ export const BUILT_TABLES = [
 
 /**
  * Tables that are handled one by one. `meta` is copied and gets the marks of the migration. A new file has no repoints. The
- * caches that `touched` invalidates start empty with each process. The log of hub events ends with the file that it is in.
+ * caches that `touched` invalidates start empty in each process. The log of hub events ends with the file that contains it.
  */
 export const OTHER_TABLES = ["meta", "cast_repoints", "touched", "hub_events", "hub_blocks"] as const;
 
-/** The position that holds the number of shards of the followed network. */
+/** The position that stores the number of shards of the followed network. */
 const SHARDS_POSITION = "upstream shards";
 
 /**
- * Copies what cannot be built from messages, in one transaction. Columns that the older file lacks get their defaults.
+ * Copies what cannot be built from messages, in one transaction. Columns missing from the older file get their defaults.
  *
  * @param alongside runs in the transaction.
  */
@@ -112,7 +112,7 @@ function copyTable(older: OlderIndex, db: IndexDatabase, table: string): void {
   db.sqlite.run(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM older.${table}`);
 }
 
-/** Numbers of events are never used again, also if all events before were published. */
+/** Copies the sequence, because event numbers are never reused, even if all earlier events were published. */
 function copySequence(db: IndexDatabase): void {
   db.sqlite.run("DELETE FROM main.sqlite_sequence WHERE name = 'event_outbox'");
   db.sqlite.run(
@@ -120,14 +120,14 @@ function copySequence(db: IndexDatabase): void {
   );
 }
 
-/** A table with another number of rows than in the older file. */
+/** A table whose row count differs from that in the older file. */
 export interface CountDifference {
   readonly table: string;
   readonly before: number;
   readonly after: number;
 }
 
-/** Compares the numbers of rows of tables that both formats have. Reads every table once. */
+/** Compares the row counts of tables that both formats have. Reads every table once. */
 export function compareTables(
   older: OlderIndex,
   db: IndexDatabase,
@@ -138,7 +138,7 @@ export function compareTables(
     .filter(({ before, after }) => before !== after);
 }
 
-/** The stores whose number of messages differs. */
+/** Returns the stores whose message count differs. */
 export function compareStores(older: OlderIndex, db: IndexDatabase): CountDifference[] {
   const before = older.storeCounts();
   const after = new Map(

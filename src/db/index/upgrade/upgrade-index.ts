@@ -13,10 +13,10 @@ import type { OlderIndex } from "./older-index.ts";
 import { dropNewFile, newFileOf, replaceIndex } from "./replace-file.ts";
 import { COPIED_TABLES, type CountDifference, compareStores, compareTables, copyTables } from "./tables.ts";
 
-/** The stages of a migration in their order. */
+/** The stages of a migration, in order. */
 type UpgradeStage = "copy" | "spool" | "build" | "verify" | "replace";
 
-/** How far a migration has come, as its new file records it. */
+/** Progress of a migration, as recorded in its new file. */
 interface UpgradeMarks {
   /** The fingerprint of the older file. */
   readonly source: string;
@@ -28,12 +28,12 @@ interface UpgradeMarks {
   readonly spooled: number;
 }
 
-/** How far a migration has come. */
+/** Progress of a migration, for operators. */
 export interface UpgradeProgress {
   readonly stage: UpgradeStage;
   /** The part of the stage, such as `casts`; empty if it has none. */
   readonly part: string;
-  /** The completed share of the stage, 0 to 1. */
+  /** The completed share of the stage, from 0 to 1. */
   readonly share: number;
   /** Messages in the older file. */
   readonly messages: number;
@@ -41,7 +41,7 @@ export interface UpgradeProgress {
 
 export interface UpgradeDeps {
   readonly older: OlderIndex;
-  /** The network of the settings, for a file that has none. */
+  /** The network from the settings, for a file that does not name one. */
   readonly network: string;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: UpgradeProgress) => void;
@@ -52,25 +52,25 @@ export interface UpgradeReport {
   readonly olderBytes: number;
   readonly bytes: number;
   /**
-   * Derived tables whose number of rows has changed. The new rows were computed from the messages, so those of the older
-   * file were wrong.
+   * Derived tables whose row count has changed. The new rows were computed from the messages, so those of the older file
+   * were wrong.
    */
   readonly differences: readonly CountDifference[];
 }
 
 const MARKS_KEY = "migrating from";
-/** Messages of one transaction of the spool. */
+/** Messages per transaction of the spool. */
 const BATCH = 5000;
-/** Messages between two reports and checks of the signal. */
+/** Messages between two progress reports and checks of the signal. */
 const VERIFY_STEP = 2000;
 
 /**
- * Builds a new file from an index of an older format and puts it in its place. The older file stays beside it. Each step
- * records in the new file how far it got, so a migration that was stopped or killed continues where it was. Until the last
+ * Builds a new file from an index of an older format and puts it in the index's place. The older file stays next to it. Each
+ * step records its progress in the new file, so a migration that was stopped or killed resumes where it was. Until the last
  * step the index is the older file, unchanged.
  *
  * @throws the reason of `signal` when it aborts; StorageError when a file cannot be written or read; Error when the new file
- *   does not give back the same messages.
+ *   does not reproduce the same messages.
  */
 export async function upgradeIndex(deps: UpgradeDeps): Promise<UpgradeReport> {
   const { older } = deps;
@@ -96,14 +96,14 @@ export async function upgradeIndex(deps: UpgradeDeps): Promise<UpgradeReport> {
   return { messages, olderBytes, bytes: db.sizeBytes(), differences };
 }
 
-/** Opens the file of a migration that was interrupted, or starts one. */
+/** Opens the file of an interrupted migration, or starts one. */
 function openNewFile({ older }: UpgradeDeps): IndexDatabase {
   const path = newFileOf(older.file);
   const source = older.fingerprint;
   if (existsSync(path)) {
     const db = openIndexWriter(path);
     if (readMarks(db)?.source === source) return db;
-    // The older index was written to since, or the file is from another.
+    // The older index has been written to since, or the file was built from another.
     db[Symbol.dispose]();
     dropNewFile(older.file);
   }
@@ -143,7 +143,7 @@ async function spool(deps: UpgradeDeps, db: IndexDatabase): Promise<void> {
 }
 
 async function build(deps: UpgradeDeps, db: IndexDatabase): Promise<void> {
-  // The build drops its own marks in its last transaction. A process that died right after it finds an ordinary index.
+  // The build drops its own marks in its last transaction. After a crash right after it, this finds an ordinary index.
   if (isBulkBuilding(db)) {
     const bulk = openBulkBuild(db);
     for (let step = bulk.step(); step; step = bulk.step()) {
@@ -155,7 +155,7 @@ async function build(deps: UpgradeDeps, db: IndexDatabase): Promise<void> {
   db.transaction(() => moveMarks(db, { stage: "verify" }));
 }
 
-/** Compares both files. Returns the derived tables that have another number of rows. */
+/** Compares both files. Returns the derived tables whose row count differs. */
 async function verify(deps: UpgradeDeps, db: IndexDatabase): Promise<readonly CountDifference[]> {
   const marks = marksOf(db);
   const digest = new MessageDigest();
@@ -184,7 +184,7 @@ async function verify(deps: UpgradeDeps, db: IndexDatabase): Promise<readonly Co
   return differences;
 }
 
-/** The marks of a migration that is building the file. */
+/** Returns the marks of a migration that is building the file. */
 export function readMarks(db: IndexDatabase): UpgradeMarks | undefined {
   const text = readMeta(db, MARKS_KEY);
   return text === undefined ? undefined : JSON.parse(text);
@@ -217,13 +217,13 @@ const LANES = 8;
 
 /**
  * A digest of a set of messages that does not depend on their order: the sum of their SHA-256 hashes, in eight lanes of 32
- * bits. Two sets have one digest only if they are equal, unless the messages were chosen to collide.
+ * bits. Different sets have different digests unless the messages were chosen to collide.
  */
 class MessageDigest {
   readonly #lanes = new Uint32Array(LANES);
   #count = 0;
 
-  /** Continues a digest from its text. */
+  /** Resumes a digest from its text. */
   static parse(text: string): MessageDigest {
     const digest = new MessageDigest();
     const [count = "0", lanes = ""] = text.split(":");
@@ -239,7 +239,7 @@ class MessageDigest {
     this.#count++;
   }
 
-  /** The number of messages and the sum. */
+  /** Returns the number of messages and the sum. */
   toString(): string {
     return `${this.#count}:${new Uint8Array(this.#lanes.buffer).toHex()}`;
   }

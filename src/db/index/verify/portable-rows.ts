@@ -1,9 +1,9 @@
 /**
- * The rows of an index in a form that does not depend on its row ids, which differ between nodes: a cast is its hash and author,
- * a URL its text, a signer its key. For tools that compare whole indexes.
+ * Converts the rows of an index to a form that does not depend on its row ids, which differ between nodes: a cast is its
+ * hash and author, a URL its text, a signer its key. For tools that compare whole indexes.
  */
 
-/** Returns the SELECT of a table's rows in portable form. `schema`: that of an attached database. */
+/** Returns the SELECT of a table's rows in portable form. `schema` is that of an attached database. */
 export function portableRows(table: string, schema = "main"): string {
   const view = VIEWS[table];
   return view === undefined ? `SELECT * FROM ${schema}.${table}` : view(schema);

@@ -18,7 +18,7 @@ import { lacksFullText } from "../search/full-text.ts";
 import { lacksPeople } from "../search/people-index.ts";
 import { portableRows } from "./portable-rows.ts";
 
-/** A table that differs from what the messages and events yield. */
+/** A table that differs from what the messages and events produce. */
 export interface Difference {
   readonly table: string;
   /** Expected rows that the table lacks. */
@@ -27,7 +27,7 @@ export interface Difference {
   readonly extra: number;
 }
 
-/** The tables that can be rebuilt from messages and events. The columns of an event repeat what its bytes say. */
+/** Tables that can be rebuilt from messages and events. The columns of an event repeat what its bytes say. */
 const DERIVED_TABLES = [
   "on_chain_events",
   "envelopes",
@@ -67,10 +67,10 @@ const PARTS = [
 const MESSAGES_PER_STEP = 5000;
 
 /**
- * Verifies hash and signature of every live message as its columns give it, rebuilds every table from these messages, the
- * on-chain events and the fname proofs in a scratch database next to the index, and compares. Rows that still have to move
- * to other cast ids are moved first. No other connection may write to the index concurrently. These queries scan whole
- * tables, so they are not declared with the statements that serve the node.
+ * Verifies the index. Checks hash and signature of every live message as its columns reproduce it, rebuilds every table from
+ * these messages, the on-chain events and the fname proofs in a scratch database next to the index, and compares. Rows that
+ * still have to move to other cast ids are moved first. No other connection may write to the index concurrently. These
+ * queries scan whole tables, so they are not declared with the statements that serve the node.
  */
 export function verifyIndex(path: string): Difference[] {
   finishRepoints(path);
@@ -102,7 +102,7 @@ function finishRepoints(path: string): void {
   while (db.repoints.areAny(db)) db.transaction(() => continueRepoints(db));
 }
 
-/** Counts the rows that live messages name and that are not there: a recount lacks them as well. */
+/** Counts the rows that live messages name but that do not exist. A recount lacks them as well. */
 function missingParts(live: IndexDatabase): Difference[] {
   return PARTS.flatMap(({ table, namedBy, column }) =>
     namedBy.map((by) => {
@@ -112,7 +112,7 @@ function missingParts(live: IndexDatabase): Difference[] {
   );
 }
 
-/** Fills the scratch database. Returns the tables with rows that give no valid message. */
+/** Fills the scratch database. Returns the tables with rows that do not yield a valid message. */
 function rebuild(scratch: IndexDatabase, live: IndexDatabase): Difference[] {
   setShardCount(scratch, shardCount(live));
   const totals = new TotalsDelta(scratch);
@@ -145,7 +145,7 @@ function rebuildRegistry(scratch: IndexDatabase, totals: TotalsDelta): void {
   });
 }
 
-/** Yields the on-chain events of the live index that can be decoded. The table differs by the others. */
+/** Yields the on-chain events of the live index that can be decoded. The others show up as differences of the table. */
 function* liveEvents(scratch: IndexDatabase): Generator<[OnChainEvent, bytes: Uint8Array]> {
   const rows = scratch.sqlite.prepare<{ bytes: Uint8Array }, []>("SELECT bytes FROM live.on_chain_events");
   for (const { bytes } of rows.iterate()) {
@@ -163,10 +163,10 @@ function decodedEvent(bytes: Uint8Array): OnChainEvent | undefined {
 }
 
 function rebuildMessages(scratch: IndexDatabase, live: IndexDatabase, totals: TotalsDelta): Difference[] {
-  // An empty index may belong to no network yet.
+  // An empty index may not belong to a network yet.
   if (live.sqlite.query("SELECT 1 FROM store_counts LIMIT 1").get() === null) return [];
   const network = networkOfIndex(live);
-  // Projecting the like of a URL asks for the registrar of the network.
+  // Projecting a like of a URL looks up the network's registrar.
   scratch.network = network;
   const counts = new StoreCounts(scratch);
   const invalid = new Map<string, number>();
@@ -190,7 +190,7 @@ function rebuildMessages(scratch: IndexDatabase, live: IndexDatabase, totals: To
   return [...invalid].map(([table, extra]) => ({ table, missing: 0, extra }));
 }
 
-/** Adds a live message to the scratch database. Returns false if its rows do not give a valid message. */
+/** Adds a live message to the scratch database. Returns false if its rows do not yield a valid message. */
 function add(scratch: IndexDatabase, stored: LiveMessage, network: FarcasterNetwork): boolean {
   try {
     const message = stored.decode();
@@ -198,7 +198,7 @@ function add(scratch: IndexDatabase, stored: LiveMessage, network: FarcasterNetw
     return isValid(message);
   } catch (cause) {
     if (cause instanceof StorageError) throw cause;
-    // A part is missing or unreadable, or the message is in the slot of another.
+    // A part is missing or unreadable, or the message occupies the slot of another.
     return false;
   }
 }
@@ -222,7 +222,9 @@ function differenceOf(
   return { table, missing: count(fresh, live), extra: count(live, fresh) };
 }
 
-/** The full-text index stores no text to compare: it must have exactly the live casts. */
+/**
+ * Compares only which casts are indexed, because the full-text index stores no text: it must have exactly the live casts.
+ */
 function compareSearch(scratch: IndexDatabase): Difference {
   return differenceOf(scratch, "casts_fts", {
     fresh: "SELECT id FROM live.casts",
@@ -230,7 +232,7 @@ function compareSearch(scratch: IndexDatabase): Difference {
   });
 }
 
-/** Each word of the index of people with the fids that have it. */
+/** Compares each word of the index of people with the fids that have it. */
 function comparePeople(scratch: IndexDatabase): Difference {
   for (const schema of ["main", "live"])
     scratch.sqlite.exec(

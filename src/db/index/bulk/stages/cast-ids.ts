@@ -17,7 +17,7 @@ const TABLES = [
   "CREATE TABLE bulk_map (hash BLOB, fid INTEGER, id, PRIMARY KEY (hash, fid)) WITHOUT ROWID",
 ];
 
-/** The id of the cast of a row of the spool. */
+/** SQL expression for the cast id of a row of the spool. */
 export const CAST_ID = "ifnull((SELECT v.id FROM bulk_moved v WHERE v.hash = s.hash), s.first_id)";
 
 const hasId = bulkStatement<{ hash: Uint8Array }, [id: number]>(
@@ -33,7 +33,7 @@ const insertMoved = bulkStatement<unknown, [hash: Uint8Array, id: number]>(
   "INSERT INTO bulk_moved (hash, id) VALUES (?, ?)",
 );
 
-/** In place of the id of a cast that is left out, because its second has 65,536 others. No row has it. */
+/** Id of a cast that is left out because its second has 65,536 others. No row has it. */
 const NO_ID = 0;
 
 interface CastRow {
@@ -43,7 +43,7 @@ interface CastRow {
   readonly parentUrlId: number | null;
 }
 
-/** Gives every cast its id, week by week. */
+/** Assigns every cast its id, week by week. */
 const castIds: BulkStage = {
   name: "ids of casts",
   weight: 2,
@@ -103,8 +103,8 @@ function freeId(db: IndexDatabase, firstId: number, hash: Uint8Array): number | 
 }
 
 /**
- * A sort of the casts and of the references to casts whose hash is in a range. A group without a cast is a missing cast: its id is the
- * number of one of the rows that name it, negated.
+ * Sorts the casts, and the references to casts, whose hash is in a range. A group without a cast is a missing cast: its id
+ * is the number of one of the rows that name it, negated.
  */
 const fillMap = bulkStatement<unknown, [from: Uint8Array, before: Uint8Array]>(
   "bulk.map.fill",
@@ -128,7 +128,7 @@ const rowsOfMap = bulkStatement<{ n: number }>(
 const HASH_BYTES = 20;
 const PREFIXES = 2 ** 32;
 
-/** The least hash of a part, and for the part after the last one more than any hash. */
+/** Returns the smallest hash of a part; for the number after the last part, a value above every hash. */
 function hashFrom(part: number, parts: number): Uint8Array {
   if (part === parts) return new Uint8Array(HASH_BYTES + 1).fill(0xff);
   const hash = Buffer.alloc(HASH_BYTES);
@@ -136,7 +136,7 @@ function hashFrom(part: number, parts: number): Uint8Array {
   return hash;
 }
 
-/** Maps hashes to ids, a range of hashes in each step. */
+/** Maps hashes to ids, one range of hashes per step. */
 const hashMap: BulkStage = {
   name: "map of hashes",
   weight: 8,
@@ -168,7 +168,7 @@ export const CAST_ID_STAGES: readonly BulkStage[] = [
   sequence(
     "missing casts",
     oneStep("removed casts", 0, ({ db, state }: BuildContext) => {
-      // A remove wins over its cast. What names the cast then names a missing one.
+      // A remove wins over its cast. Rows that name the cast then name a missing one.
       for (const { id, hash, fid } of db.all(castsRemoved)) {
         db.run(deleteId, id);
         db.run(negateId, -id, hash, fid);

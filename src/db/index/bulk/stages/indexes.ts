@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../database.ts";
 import { bulkStatement } from "../bulk-state.ts";
 import type { BulkStage } from "./stage.ts";
 
-/** The tables that are filled without their secondary indexes, which are then built by sorting. */
+/** Tables that are filled without their secondary indexes, which are built by sorting afterwards. */
 const TABLES = [
   "casts",
   "missing_casts",
@@ -36,14 +36,14 @@ const forgetIndex = bulkStatement<unknown, [name: string]>(
   "DELETE FROM bulk_indexes WHERE name = ?",
 );
 
-/** Drops the indexes and stores how to create them. Runs in the transaction that starts the spool. */
+/** Drops the indexes and stores their definitions. Runs in the transaction that starts the spool. */
 export function dropIndexes(db: IndexDatabase): void {
   for (const table of TABLES) db.run(saveIndexes, table);
   for (const { name } of db.all(savedIndexes))
     db.run({ name: "bulk.indexes.drop", sql: `DROP INDEX ${name}` });
 }
 
-/** Returns the stage that creates the indexes of tables again, one in each transaction. */
+/** Returns the stage that creates the indexes of tables again, one per transaction. */
 export function indexesOf(weight: number, ...tables: IndexedTable[]): BulkStage {
   return {
     name: `indexes of ${tables.join(", ")}`,

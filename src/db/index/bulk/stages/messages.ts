@@ -34,11 +34,11 @@ const emptyLends = bulkStatement<{ id: number }>(
   "SELECT message_id AS id FROM bulk_lends WHERE units = 0",
 );
 
-/** Retains one generic message of each slot. */
+/** Keeps one generic message per slot. */
 function resolveGeneric({ db }: BuildContext): void {
   for (const { store, ids } of db.all(contestedSlots)) {
     let winner: (Rank & { readonly id: number }) | undefined;
-    // In order of arrival: a compact state of the same time does not replace the first.
+    // In order of arrival: a compact state with the same time does not replace the first.
     for (const id of ids
       .split(",")
       .map(Number)
@@ -67,7 +67,7 @@ const fillReactions = bulkStatement<unknown, [after: number, upTo: number]>(
      LEFT JOIN bulk_map m ON m.hash = s.target_hash AND m.fid = s.target_fid
    ) ORDER BY fid, target_fid, target_id, type, timestamp DESC, rank DESC`,
 );
-/** A reaction or link and the remove of its slot. */
+/** A reaction or link, and the remove of the same slot. */
 interface Contest {
   readonly messageId: number;
   readonly removedAt: number;
@@ -145,12 +145,12 @@ const fillUserData = bulkStatement<unknown, [after: number, upTo: number]>(
    ORDER BY fid, type, timestamp DESC, rank DESC`,
 );
 
-/** Rows of which a sample of fids divides a table. */
+/** Number of rows whose fids are sampled to divide a table. */
 const SAMPLES = 10_000;
 
 /**
- * Returns a stage that fills a table in the order of its keys, which begin with the fid: a range of fids of the spool in each step, then
- * `settle`, when the table of the spool has been dropped.
+ * Returns a stage that fills a table in the order of its keys, which begin with the fid. Each step takes a range of fids of
+ * the spool; `settle` runs once the table of the spool has been dropped.
  */
 function byFids(
   name: string,
@@ -165,7 +165,7 @@ function byFids(
   const [upTo, inserted] = [`last fid of ${name}`, `inserted ${name}`];
   const rowsOf = { name: `bulk.${name}.spooled`, sql: `SELECT max(rowid) AS n FROM ${spooled}` };
   const fidOf = { name: `bulk.${name}.sample`, sql: `SELECT fid FROM ${spooled} WHERE rowid = ?` };
-  /** The last fid of each part but the last, ascending. */
+  /** Returns the last fid of each part except the last one, ascending. */
   const endsOf = (db: IndexDatabase, rows: number, parts: number) => {
     if (parts <= 1) return [];
     const rowids = Array.from({ length: SAMPLES }, (_, n) => 1 + Math.floor((n / SAMPLES) * rows));
@@ -240,7 +240,7 @@ const dropUrls = bulkStatement<unknown>(
      EXCEPT SELECT target_id FROM reactions WHERE target_fid = 0)`,
 );
 
-/** Where messages lost their slot, nothing may name what only they named. Runs after the indexes of the messages' tables exist. */
+/** Drops rows that only replaced messages named. Runs once the indexes of the messages' tables exist. */
 export const DROP_STAGE: BulkStage = {
   name: "dropped messages",
   weight: 4,

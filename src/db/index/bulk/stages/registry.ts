@@ -41,7 +41,7 @@ function buildRegistry(db: IndexDatabase): void {
   }
 }
 
-/** The events of one type in chain order, by fid. */
+/** Yields the events of one type by fid, each fid's in chain order. */
 function* byFid(
   db: IndexDatabase,
   type: OnChainEventType,

@@ -4,7 +4,7 @@ import { dropTable } from "../spool-tables.ts";
 import { CAST_ID } from "./cast-ids.ts";
 import type { BulkStage } from "./stage.ts";
 
-/** Bytes of words that the full-text index gathers before it writes a segment. The default of SQLite is 1 MB. */
+/** Bytes of words that the full-text index gathers before it writes a segment. SQLite's default is 1 MB. */
 const GATHERED_BYTES = 64 * 1024 * 1024;
 const DEFAULT_GATHERED_BYTES = 1024 * 1024;
 
@@ -59,7 +59,7 @@ export const SEARCH_STAGE: BulkStage = {
       }
       markFullTextBuilt(db);
     }
-    // Switched off after its first steps, it stays marked as lacking casts.
+    // If it is switched off after the first steps, it stays marked as incomplete.
     db.run(setGathered, DEFAULT_GATHERED_BYTES);
     dropTable(db, "bulk_texts");
     return true;

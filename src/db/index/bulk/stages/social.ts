@@ -25,7 +25,7 @@ const quotes = `SELECT m.id, q.id FROM (
 const embedUrls = `SELECT r.url, r.id FROM ${liveRows("bulk_embed_urls", "")} ORDER BY 1, 2`;
 const mentions = `SELECT r.mentioned_fid, r.id, r.fid FROM ${liveRows("bulk_mentions", "")} ORDER BY 1, 2`;
 
-/** Notifications of casts: a reply, or a mention of another user than the one replied to. */
+/** Notifications of casts: a reply, or a mention of a user other than the one replied to. */
 const castNotifications = `SELECT t.parent_fid AS fid, t.root_url_id, t.id >> 16 AS timestamp, 2 AS kind,
      b.fid AS actor_fid, t.id AS ref
    FROM bulk_threads t CROSS JOIN bulk_ids b ON b.id = t.id WHERE t.parent_fid != b.fid
@@ -106,7 +106,7 @@ const fillLends = bulkStatement<unknown>(
    WHERE EXISTS (SELECT 1 FROM messages m WHERE m.id = s.message_id) ORDER BY 1, 2`,
 );
 
-/** Rows derived from live messages, in the order of its keys. */
+/** Rows derived from live messages, in the order of their keys. */
 export const SOCIAL_STAGES: readonly BulkStage[] = [
   sortedSlices("counts of casts", 2, {
     select: castCounts,
@@ -169,7 +169,7 @@ export const SOCIAL_STAGES: readonly BulkStage[] = [
   indexesOf(1, "verifications"),
 ];
 
-/** Quotes come before the missing casts that only dropped messages named are dropped. */
+/** Runs before the missing casts that only dropped messages named are dropped. */
 export const QUOTE_STAGE: BulkStage = sortedSlices("quotes", 1, {
   select: quotes,
   take: into("cast_quotes", "quoted_id, cast_id"),

@@ -8,18 +8,18 @@ const hasSorted = bulkStatement<{ one: number }, [name: string]>(
 );
 
 export interface SortedRows {
-  /** Selects the rows in an order that does not change between two runs. */
+  /** Selects the rows in an order that is the same in every run. */
   readonly select: string;
-  /** Takes the rows `after` < rowid <= `upTo` of a table, as selected. The last call has an `upTo` beyond the last row. */
+  /** Takes the rows `after` < rowid <= `upTo` of a table, as selected. In the last call, `upTo` is beyond the last row. */
   readonly take: (context: BuildContext, table: string, after: number, upTo: number) => void;
   readonly prepare?: (context: BuildContext) => void;
   readonly finish?: (context: BuildContext) => void;
 }
 
 /**
- * Returns a stage that sorts rows, then takes them in slices, each in a transaction of its own. The sorted rows are in a temporary table, of
- * which nothing is logged, so that the write-ahead log does not grow with the index. A process that starts again sorts again and
- * continues with the same slice.
+ * Returns a stage that sorts rows, then takes them in slices, each in its own transaction. The sorted rows are in a
+ * temporary table, which is not logged, so the write-ahead log does not grow with the index. After a restart the stage sorts
+ * again and continues with the same slice.
  */
 export function sortedSlices(name: string, weight: number, rows: SortedRows): BulkStage {
   const sorted = `bulk_sorted_${name.replaceAll(" ", "_")}`;
@@ -49,7 +49,7 @@ export function sortedSlices(name: string, weight: number, rows: SortedRows): Bu
   };
 }
 
-/** Returns what fills the columns of a table from sorted rows. A row that is there already stays. */
+/** Returns a function that fills the columns of a table from sorted rows. Existing rows stay. */
 export function into(target: string, columns: string): SortedRows["take"] {
   return ({ db }, table, after, upTo) => {
     const sql = `INSERT OR IGNORE INTO ${target} (${columns}) SELECT * FROM ${table} WHERE rowid > ? AND rowid <= ?`;
@@ -57,7 +57,7 @@ export function into(target: string, columns: string): SortedRows["take"] {
   };
 }
 
-/** Returns a stage of several, one after the other. An unfinished build stores how many are done. */
+/** Returns a stage that runs several, one after the other. An unfinished build stores how many are done. */
 export function sequence(name: string, ...stages: readonly BulkStage[]): BulkStage {
   const key = `stage of ${name}`;
   return {

@@ -5,21 +5,21 @@ import type { BulkState } from "../bulk-state.ts";
 export interface BuildContext {
   readonly db: IndexDatabase;
   readonly state: BulkState;
-  /** Rows of a transaction where a stage can divide its work. */
+  /** Rows per transaction where a stage can divide its work. */
   readonly rowsPerStep: number;
-  /** Rows of a transaction where a stage sorts: each reads all rows again. */
+  /** Rows per transaction where a stage sorts, which reads all rows again each time. */
   readonly rowsPerSort: number;
 }
 
-/** A stage of the build. Its marks are in the transactions of its work. */
+/** A stage of the build. It records its progress in the transactions of its work. */
 export type BulkStage = ReturnType<typeof oneStep>;
 
 /** Returns a stage that is one transaction. */
 export function oneStep(name: string, weight: number, work: (context: BuildContext) => void) {
   return {
-    /** In words, for people. */
+    /** For operators. */
     name,
-    /** Its share of the whole work: tenths of a microsecond a message, as measured over 2 million. */
+    /** Cost of the stage in tenths of a microsecond per message, measured over 2 million messages. */
     weight,
     /** Does one step inside a transaction. Returns whether the stage is finished. */
     run(context: BuildContext): boolean {

@@ -12,7 +12,7 @@ const createThreads = bulkStatement<unknown>(
      root_url_id)`,
 );
 
-/** A reply whose parent has an id; `parentUrlId` is the parent URL of the parent. */
+/** A reply whose parent has an id. `parentUrlId` is the parent URL of the parent. */
 interface ReplyRow {
   readonly id: number;
   readonly parentId: number;
@@ -68,7 +68,7 @@ const setRoot = bulkStatement<unknown, [id: number, number, number, Bytes, numbe
 
 /**
  * Fills `bulk_threads`: the parent and the root of every reply, in order of ids. A parent is nearly always earlier than its
- * replies. Where clocks differed it is later, and the reply waits for the end, as do the replies below it.
+ * replies. Where clocks differed it is later; then the reply, and all replies below it, wait until the end.
  */
 function addThreads({ db, state }: BuildContext, table: string, after: number, upTo: number): void {
   let waiting = 0;
@@ -95,7 +95,7 @@ function addThreads({ db, state }: BuildContext, table: string, after: number, u
   if (waiting > 0) state.put("waiting replies", 1);
 }
 
-/** Finds the root of a waiting reply, and sets it for the replies between. */
+/** Finds the root of a waiting reply, and sets it for the replies in between. */
 function resolve(db: IndexDatabase, id: number): void {
   const waiting: number[] = [];
   let root: Root | undefined;

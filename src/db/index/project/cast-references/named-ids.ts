@@ -42,18 +42,18 @@ export function findLiveCastId(db: IndexDatabase, fid: number, hash: Uint8Array)
 /** Returns the id of a cast in `missing_casts`. */
 export function findMissingCastId(db: IndexDatabase, fid: number, hash: Uint8Array): number | undefined {
   const id = db.get(missingCast, hash, fid)?.id;
-  // While the rows of a cast are repointed, it can have a row here for both of its ids.
+  // While the rows of a cast are being repointed, it can have a row here for both of its ids.
   return id !== undefined && id < 0 ? (db.repoints.newIdOf(db, id) ?? id) : id;
 }
 
-/** Returns the id of a cast that is live or that a live row names; undefined for any other. */
+/** Returns the id of a cast that is live or that a live row names; undefined for any other cast. */
 export function findCastId(db: IndexDatabase, fid: number, hash: Uint8Array): number | undefined {
   return findLiveCastId(db, fid, hash) ?? findMissingCastId(db, fid, hash);
 }
 
 /**
- * Returns the id by which rows name a cast, live or not. One that was never here gets a row in `missing_casts` with a
- * negative id. Call it only to write a row that names the cast. After such a row was deleted, call `db.unnamed.cast`.
+ * Returns the id by which rows name a cast, live or not. A cast that was never stored here gets a row in `missing_casts`
+ * with a negative id. Call it only to write a row that names the cast. After such a row is deleted, call `db.unnamed.cast`.
  */
 export function castIdOf(db: IndexDatabase, fid: number, hash: Uint8Array): number {
   const known = findCastId(db, fid, hash);
@@ -63,7 +63,7 @@ export function castIdOf(db: IndexDatabase, fid: number, hash: Uint8Array): numb
   return id;
 }
 
-/** Keeps the id of a cast that is no longer live, because other rows name it. */
+/** Keeps the id of a cast that is no longer live because other rows name it. */
 export function keepMissingCast(db: IndexDatabase, id: number, fid: number, hash: Uint8Array): void {
   db.run(insertMissing, id, hash, fid);
 }
@@ -74,14 +74,14 @@ export function findUrlId(db: IndexDatabase, url: string): number | undefined {
 }
 
 /**
- * Returns the id by which rows name a URL. Call it only to write such a row. After one was deleted, call
+ * Returns the id by which rows name a URL. Call it only to write such a row. After such a row is deleted, call
  * `db.unnamed.url`.
  */
 export function urlIdOf(db: IndexDatabase, url: string): number {
   return findUrlId(db, url) ?? db.insert(insertUrl, url);
 }
 
-/** Returns the URL with an id that a live row holds. */
+/** Returns the URL whose id a live row contains. */
 export function urlOf(db: IndexDatabase, id: number): string {
   const row = db.get(urlById, id);
   if (!row) throw new Error("a row names a URL that is not stored");

@@ -41,8 +41,8 @@ const deleteMention = statement<unknown, MentionRow>(
 );
 
 /**
- * A cast that refers to others. `body` may lack text and parent. `timestamp`: unix seconds; `rootUrlId`: the parent URL of its
- * thread's root.
+ * A cast that refers to other objects. `body` may lack text and parent. `timestamp` is in Unix seconds; `rootUrlId` is the
+ * parent URL of its thread's root.
  */
 interface Referrer {
   readonly id: number;
@@ -68,7 +68,7 @@ export function addReferences(db: IndexDatabase, cast: Referrer): void {
   addToThread(db, cast.rootUrlId, notifying);
 }
 
-/** The reverse of `addReferences`. */
+/** Reverses `addReferences`. */
 export function dropReferences(db: IndexDatabase, cast: Referrer): void {
   const { id, body } = cast;
   for (const { embed } of body.embeds) {
@@ -84,7 +84,7 @@ export function dropReferences(db: IndexDatabase, cast: Referrer): void {
 
 function dropQuote(db: IndexDatabase, quoted: { fid: number; hash: Uint8Array }, castId: number): void {
   const quotedId = findCastId(db, quoted.fid, quoted.hash);
-  // A cast can quote another one twice: the first embed removed the row.
+  // A cast can quote the same cast twice. Then the first embed has already removed the row.
   if (quotedId === undefined) return;
   const oldId = db.repoints.oldIdOf(db, quotedId);
   db.run(deleteQuote, quotedId, castId);

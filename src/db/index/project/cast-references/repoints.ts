@@ -71,8 +71,8 @@ const dropMissing = statement<unknown, [id: number]>(
 );
 
 /**
- * Moves what names a cast by the id that it had while it was missing to its own id. What exceeds the bound of one transaction
- * is left to the following ones, see `continueRepoints`. Until then lists by target lack those rows.
+ * Moves the rows that name a cast by the id it had while it was missing to its own id. Rows beyond the limit of one
+ * transaction are left to later ones (see `continueRepoints`). Until then, lists by target lack those rows.
  */
 export function repoint(db: IndexDatabase, oldId: number, newId: number): void {
   db.counts.moveCast(db, oldId, newId);
@@ -84,15 +84,15 @@ export function continueRepoints(db: IndexDatabase): boolean {
   for (const pending of db.repoints.all(db)) {
     if (!moveRows(db, pending)) return true;
     db.repoints.remove(db, pending);
-    // The cast may have been dropped meanwhile, so that it is missing again.
+    // The cast may have been dropped in the meantime, so that it is missing again.
     db.unnamed.cast(pending.newId);
   }
   return false;
 }
 
 /**
- * Moves as many rows as the transaction may. Returns whether none is left. All replies move before other descendants: a
- * descendant whose root was moved can then be reached from the cast through parents, as `dropCast` needs it.
+ * Moves as many rows as the transaction may. Returns whether none are left. All replies move before other descendants, so
+ * that a descendant whose root was moved can be reached from the cast through parents, as `dropCast` requires.
  */
 function moveRows(db: IndexDatabase, ids: Repoint): boolean {
   for (const move of [reactionsTo, quotesOf, repliesTo, descendantsOf]) {

@@ -4,7 +4,7 @@ import { decodeRest } from "../../messages/fields.ts";
 import { statement } from "../../statement.ts";
 import { addToThread, dropFromThread } from "../notifications.ts";
 
-/** The root that the replies to a cast have: its own root, or the cast itself. `urlId`: the root's parent URL. */
+/** The thread root of the replies to a cast: its own root, or the cast itself. `urlId` is the root's parent URL. */
 export interface Root {
   readonly id: number;
   readonly fid: number;
@@ -54,14 +54,14 @@ const cutOffDescendants = statement<MovedCast, [id: number, fid: number, hash: U
    WHERE id IN (SELECT id FROM below) RETURNING id, fid, parent_fid AS parentFid, rest`,
 );
 
-/** Returns the root that replies to a cast have. The cast is live, or in `missing_casts`. */
+/** Returns the thread root of replies to a cast. The cast is live or in `missing_casts`. */
 export function threadOf(db: IndexDatabase, id: number): Root {
   const root = db.get(rootOfReplies, id);
   if (!root) throw new Error("a row names a cast that has no row");
   return root;
 }
 
-/** Gives the descendants of a cast that returned its root, after its row was inserted. */
+/** Sets the root of the descendants of a cast that returned, after its row was inserted. */
 export function adoptThread(db: IndexDatabase, id: number): void {
   if (!db.get(hasDescendant, id)) return;
   const root = threadOf(db, id);
@@ -70,7 +70,7 @@ export function adoptThread(db: IndexDatabase, id: number): void {
   moveThreadNotifications(db, adopted, null, root.urlId);
 }
 
-/** Makes a cast that was dropped the missing root of its descendants. `rootUrlId`: the URL of the root that they had. */
+/** Makes a dropped cast the missing root of its descendants. `rootUrlId` is the parent URL of their previous root. */
 export function cutOffThread(
   db: IndexDatabase,
   cast: { id: number; fid: number; hash: Uint8Array },
