@@ -4,12 +4,12 @@ import { statement } from "../db/index/statement.ts";
 import { channelIdOf, parentUrlsOf } from "../protocol/channel-url.ts";
 import { followedChannelOf, followUriOf } from "../protocol/channels/follow-uri.ts";
 
-/** The names of channels: ids, ids of the protocol, URLs, and names of an imported registry. */
+/** Resolves names of channels: ids, ids of the protocol, URLs, and names of an imported registry. */
 
 export interface RegisteredChannel {
   /** keccak256 of the key. */
   readonly channelId: Uint8Array;
-  /** What the API calls it. */
+  /** The public id in the API. */
   readonly id: string;
   readonly key: string;
   readonly ownerAddress: Uint8Array;
@@ -41,12 +41,15 @@ export function registeredChannels(db: IndexDatabase, ids: readonly string[]): r
   return ids.length === 0 ? [] : db.all(byIds, JSON.stringify(ids));
 }
 
-/** Returns the registered channel that a name stands for; undefined for one that is not registered. */
+/** Returns the registered channel that a name stands for; undefined if it is not registered. */
 export function registeredChannel(db: IndexDatabase, name: string): RegisteredChannel | undefined {
   return registeredChannels(db, resolveChannelIds(db, [name]))[0];
 }
 
-/** Returns the registered channels among `ids` whose roles, follows and hidden casts count: not those that lose to an import. */
+/**
+ * Returns the registered channels among `ids` whose roles, follows and hidden casts count: those that are not replaced by an
+ * import.
+ */
 export function countingChannels(db: IndexDatabase, ids: readonly string[]): readonly RegisteredChannel[] {
   const registered = registeredChannels(db, ids);
   if (db.protocolNames === "win" || registered.length === 0) return registered;
@@ -55,17 +58,20 @@ export function countingChannels(db: IndexDatabase, ids: readonly string[]): rea
   return registered.filter(({ id }) => !imported.has(id));
 }
 
-/** Returns the registered channel that a name stands for, if it counts. */
+/** Returns the registered channel that a name stands for, if it counts (see `countingChannels`). */
 export function countingChannel(db: IndexDatabase, name: string): RegisteredChannel | undefined {
   return countingChannels(db, resolveChannelIds(db, [name]))[0];
 }
 
-/** Returns the registered channel that a write names: one that does not count only by its id of the protocol. */
+/**
+ * Returns the registered channel that a write names. A channel that does not count can only be named by its id of the
+ * protocol.
+ */
 export function writableChannel(db: IndexDatabase, name: string): RegisteredChannel | undefined {
   return protocolIdOf(db, name) ? registeredChannel(db, name) : countingChannel(db, name);
 }
 
-/** Returns the registered channels of these ids of the protocol, by these ids in hex. */
+/** Returns the registered channels with these ids of the protocol, by those ids in hex. */
 export function channelsOfProtocol(
   db: IndexDatabase,
   channelIds: readonly Uint8Array[],
@@ -76,14 +82,14 @@ export function channelsOfProtocol(
 
 const PROTOCOL_ID = /^0x[0-9a-f]{64}$/i;
 
-/** Returns the id of the protocol that a name spells: in hex, or as the URI of the channel's token. */
+/** Returns the id of the protocol that a name spells, in hex or as the URI of the channel's token. */
 function protocolIdOf(db: IndexDatabase, name: string): Uint8Array | undefined {
   if (PROTOCOL_ID.test(name)) return Uint8Array.fromHex(name.slice(2));
-  // Most names are not looked at further.
+  // Rejects most names cheaply.
   return name.startsWith("eip155:") ? followedChannelOf(registrarOfIndex(db), name) : undefined;
 }
 
-/** Returns the ids of registered channels by those names that spell an id of the protocol. */
+/** Returns the ids of registered channels, by those names that spell an id of the protocol. */
 export function channelAliases(db: IndexDatabase, names: Iterable<string>): ReadonlyMap<string, string> {
   const spelled: (readonly [name: string, channelId: Uint8Array])[] = [];
   for (const name of names) {
@@ -104,8 +110,8 @@ export function channelAliases(db: IndexDatabase, names: Iterable<string>): Read
 }
 
 /**
- * Returns the ids of the channels that `names` name. A name is a channel id, an id of the protocol in hex, a URL of a channel, or, when
- * no channel has that id, the registry's id of a channel with another URL. An unknown name is returned unchanged.
+ * Returns the channel ids that `names` stand for. A name is a channel id, an id of the protocol in hex, a URL of a channel
+ * or, if no channel has that id, the registry's id of a channel with another URL. An unknown name is returned unchanged.
  */
 export function resolveChannelIds(db: IndexDatabase, names: readonly string[]): string[] {
   const ids = names.map(channelIdOf);
@@ -114,7 +120,7 @@ export function resolveChannelIds(db: IndexDatabase, names: readonly string[]): 
   return [...new Set(ids.map((id) => aliases.get(id) ?? byRegistry.get(id) ?? id))];
 }
 
-/** Returns the parent URLs of casts in each channel: clients' URLs, and the URI of the token of a registered channel. */
+/** Returns the parent URLs of casts in each channel: clients' URLs, and the token URI of a registered channel. */
 export function parentUrlsByChannel(
   db: IndexDatabase,
   ids: readonly string[],

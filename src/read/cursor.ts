@@ -2,9 +2,9 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { parseJson } from "../lib/json.ts";
 
 /**
- * Cursors are keyset positions: a cursor holds the sort key of the last row of a page. Rows that are inserted or deleted
- * between two pages never repeat or skip a row that stays. Wire format: base64url of a version byte, a tag of the
- * endpoint, and the key as JSON. The format is opaque outside this file.
+ * Cursors are keyset positions: a cursor contains the sort key of the last row of a page. Inserting or deleting rows between
+ * two pages never repeats or skips a row that stays. Wire format: base64url of a version byte, a tag of the endpoint, and
+ * the key as JSON. The format is opaque outside this file.
  */
 
 const VERSION = 1;
@@ -20,7 +20,7 @@ export type Key<Shape extends KeyShape> = { readonly [At in keyof Shape]: KeyPar
 /** The cursors of one endpoint. */
 export interface CursorCodec<Shape extends KeyShape> {
   encode(key: Key<Shape>): string;
-  /** Returns undefined for any text that `encode` of this endpoint does not return. */
+  /** Decodes a cursor. Returns undefined for any text that `encode` of this endpoint does not produce. */
   decode(cursor: string): Key<Shape> | undefined;
 }
 
@@ -61,13 +61,13 @@ function isPart(part: unknown, kind: KeyShape[number]): boolean {
 export interface Page<Row> {
   readonly rows: readonly Row[];
   readonly cursor: string | null;
-  /** Returns the cursor after one of the rows. Absent where only the cursor of the whole page is known. */
+  /** Returns the cursor after one of the rows. Absent if only the cursor of the whole page is known. */
   cursorAfter?(row: Row): string | null;
 }
 
 /**
- * Cuts a page out of the rows of a query. The query selects one row more than the page holds, which distinguishes the
- * last page from a full one.
+ * Cuts a page out of the rows of a query. The query selects one row more than fits on the page, which distinguishes the last
+ * page from a full one.
  */
 export function cutPage<Row>(
   rows: readonly Row[],
@@ -86,7 +86,7 @@ export interface PagePosition<Shape extends KeyShape> {
   readonly after: Key<Shape> | undefined;
 }
 
-/** A page that is asked for, with the cursors of its list. */
+/** A requested page, with the cursors of its list. */
 export interface ListPage<Shape extends KeyShape> extends PagePosition<Shape> {
   readonly cursor: CursorCodec<Shape>;
 }
@@ -97,7 +97,7 @@ export interface PagedList<Shape extends KeyShape, Row, Query> {
   readonly cursor: CursorCodec<Shape>;
 }
 
-/** Declares a list whose pages `find` returns. */
+/** Declares a list whose pages are returned by `find`. */
 export function listOf<Shape extends KeyShape, Row, Query>(
   cursor: CursorCodec<Shape>,
   find: (db: IndexDatabase, query: Query, page: ListPage<Shape>) => Page<Row>,
@@ -112,8 +112,8 @@ export function listOf<Shape extends KeyShape, Row, Query>(
 /**
  * Declares a list whose pages are cut out of the rows of a query.
  *
- * @param rows returns one row more than the page holds, which distinguishes the last page from a full one
- * @param keyOf returns the position of a row
+ * @param rows returns one row more than fits on the page, which distinguishes the last page from a full one.
+ * @param keyOf returns the position of a row.
  */
 export function pagedList<const Shape extends KeyShape, Row, Query>(
   cursor: CursorCodec<Shape>,

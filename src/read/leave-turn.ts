@@ -2,11 +2,15 @@ import { setTimeout as inMs, setImmediate as inNextTurn } from "node:timers/prom
 import { IndexDatabase } from "../db/index/database.ts";
 import { PagesOnTheWay, type ReadAhead } from "../db/sqlite/read-ahead.ts";
 
-/** Reads of a thread that may wait for pages at one time. Any further read blocks its thread, as a statement does. */
+/**
+ * Number of reads of a thread that may wait for pages at one time. Any further read blocks its thread, as a statement does.
+ */
 const MOST_WAITING = 64;
-/** A feed of followed people has six: followed people, casts, recasts, the last of them, all of them, their users. */
+/**
+ * A feed of followed accounts has six passes: followed accounts, casts, recasts, the last of them, all of them, their users.
+ */
 const MOST_PASSES = 8;
-/** Turns of the event loop in which a fast disk may have read a page. Then it is looked for each millisecond. */
+/** Turns of the event loop in which a fast disk may have read a page. After them, it is checked every millisecond. */
 const TURNS = 4;
 const LONGEST_WAIT_MS = 20;
 
@@ -16,7 +20,7 @@ class Crowd {
   #inTurn = 0;
   #inLastTurn = 0;
 
-  /** Notes a read. Returns whether others would run while it waits. */
+  /** Counts a read. Returns whether other reads would run while it waits. */
   enter(): boolean {
     if (this.#inTurn === 0)
       setImmediate(() => {
@@ -31,11 +35,11 @@ class Crowd {
 const crowds = new WeakMap<ReadAhead, Crowd>();
 
 /**
- * Returns what runs reads of an index in turns. Where one announces pages that are not in memory while others want to read, these run until the
- * pages have arrived, and it is run again, so that many requests wait for the disk at one time. What it has loaded into the hydration cache
- * by then stays there.
+ * Returns a function that runs reads of an index in turns. If a read announces pages that are not in memory while others
+ * want to run, those run until the pages have arrived and it is run again, so that many requests wait for the disk at the
+ * same time. What it has loaded into the hydration cache by then stays there.
  *
- * @param onLeave called before a read returns a promise for that
+ * @param onLeave called before a read returns a promise for that reason.
  */
 export function inTurns<Deps extends { readonly reads?: object }, Call>(
   run: (deps: Deps, call: Call) => unknown,

@@ -8,25 +8,25 @@ import type { PreviewSource } from "./hydrate/previews.ts";
 import type { OwnerRules } from "./hydrate/relations.ts";
 import type { Presenters } from "./present/presenters.ts";
 
-/** The dependencies of reads in every dialect: connection, clock, and the settings that bound or shape responses. */
+/** Dependencies of reads in every dialect: connection, clock, and the settings that limit or shape responses. */
 export interface ReadSource {
   readonly db: IndexDatabase;
   /** Object states that earlier reads of this connection loaded. */
   readonly cache: HydrationCache;
   readonly clock: Clock;
-  /** The longest list of ids that a request may contain. */
+  /** Maximum length of the list of ids in a request. */
   readonly maxIds: number;
-  /** The window in seconds that groups reactions to one cast, or follows, into one notification. */
+  /** The window, in seconds, that groups reactions to one cast, or follows, into one notification. */
   readonly notificationWindowSecs: number;
   /** Whether the words of casts are indexed. */
   readonly fullText: boolean;
-  /** The private lists of the owner of the request's API key, where they have some. */
+  /** The private lists of the owner of the request's API key, if there are any. */
   readonly owner?: OwnerRules | undefined;
   /** Looks up the previews of embedded URLs; undefined while they are off. */
   readonly previews?: PreviewSource | undefined;
-  /** Whether the dialect shows what authors are to the channels of their casts. Default: no. */
+  /** Whether the dialect shows the relations of authors to the channels of their casts. Default: no. */
   readonly withAuthorRelations?: boolean;
-  /** Whether the dialect leaves out what hidden people wrote where others quote it. Default: no. */
+  /** Whether the dialect leaves out casts by hidden accounts where others quote them. Default: no. */
   readonly withoutHiddenQuotes?: boolean;
 }
 
@@ -37,8 +37,8 @@ export interface Reads extends ReadSource {
 }
 
 /**
- * Runs a read on one snapshot of the index. `skeleton` finds ids and their order. `requestOf` names the objects to
- * hydrate, which a few statements load. `present` builds the result from them without another read of the database.
+ * Runs a read on one snapshot of the index. `skeleton` finds ids and their order. `requestOf` names the objects to hydrate,
+ * which a few statements load. `present` builds the result from them without reading the database again.
  */
 export function runQuery<Skeleton, Result>(
   reads: ReadSource,
@@ -60,7 +60,7 @@ export function runQuery<Skeleton, Result>(
     const request = { ...requestOf(found), owner, previews, withAuthorRelations, withoutHiddenQuotes };
     return { found, hydration: hydrate(db, request, nowSecs(clock), cache) };
   };
-  // Most reads follow no commit. A read that finds all objects in the cache then runs no statement.
+  // Most reads do not follow a commit. A read that finds all objects in the cache then runs no statement.
   let result = cache.isCurrent() ? db.snapshot(read) : undefined;
   if (!result || !cache.isCurrent()) {
     result = db.snapshot(() => {
@@ -71,16 +71,19 @@ export function runQuery<Skeleton, Result>(
   return present(result.found, result.hydration);
 }
 
-/** The number of casts that are hydrated together: a page of a feed, which takes a few milliseconds. */
+/** Number of casts hydrated together: a page of a feed, which takes a few milliseconds. */
 const SLICE_CASTS = 50;
 
-/** Time after which the event loop runs other work. Yielding after every slice costs more than most slices. */
+/**
+ * Time in milliseconds after which the event loop runs other work. Yielding after every slice would cost more than most
+ * slices.
+ */
 const MAX_TURN_MS = 5;
 
-/** Casts in the order of `castsOf`, one slice at a time; undefined stands for a cast that was deleted. */
+/** Casts in the order of `castsOf`, one slice at a time; undefined for a cast that was deleted. */
 export type CastSlices<Shown> = AsyncIterable<readonly (Shown | undefined)[]>;
 
-/** The skeleton and its casts. */
+/** The skeleton with its casts. */
 interface SlicedCasts<Found, Shown> {
   readonly found: Found;
   readonly slices: CastSlices<Shown>;
@@ -89,10 +92,10 @@ interface SlicedCasts<Found, Shown> {
 }
 
 /**
- * Reads many casts in slices, so that their hydration does not delay other requests and they are never in memory all at
- * once. The skeleton and the first slice come from one snapshot. Each further slice comes from a later snapshot, opened
- * when the consumer requests the slice: a snapshot over all slices would last as long as the slowest client and would
- * prevent the write-ahead log from being reset. A cast that is deleted in between is omitted.
+ * Reads many casts in slices, so that their hydration does not delay other requests and they are never all in memory at
+ * once. The skeleton and the first slice are from one snapshot. Each further slice is from a later snapshot, opened when the
+ * consumer requests the slice: a snapshot over all slices would last as long as the slowest client and would prevent the
+ * write-ahead log from being reset. A cast that is deleted in between is omitted.
  */
 export function readCastsInSlices<Found, Shown>(
   reads: ReadSource,

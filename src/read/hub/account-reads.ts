@@ -15,7 +15,7 @@ import { EVENT_PAGES, type Page, type PageQuery, type RowFormat, readKeyedList, 
 import { BEING_FILLED, invalidParam, notFound, type Refusal } from "./refusal.ts";
 import type { ListReader } from "./turns.ts";
 
-/** A page has as many names as fit below the size that clients receive. No fid has this many. */
+/** A page has as many names as fit into the size that clients accept. No fid has this many. */
 const MAX_PROOFS = 10_000;
 
 const proofColumns = "SELECT name, type, fid, owner, signature, timestamp";
@@ -48,11 +48,11 @@ const fidsBefore = statement<{ fid: number }, [fid: number, limit: number]>(
 );
 
 export interface AccountReads {
-  /** The live proof of a name. That of a released fname has fid 0. */
+  /** Returns the live proof of a name. That of a released fname has fid 0. */
   usernameProof(query: { name: Uint8Array }): Result<UserNameProof, Refusal>;
   usernameProofsByFid(query: FidQuery): Result<readonly UserNameProof[], Refusal>;
   storageLimits(query: FidQuery): Result<StorageLimitsResponse, Refusal>;
-  /** Registered fids, ascending. Shard 0 or none stands for all. */
+  /** Lists registered fids, ascending. Shard 0, or none, means all shards. */
   fids<Item>(
     query: PageQuery & { readonly shardId?: number | undefined },
     format: RowFormat<number, Item>,
@@ -104,7 +104,7 @@ const UNIT_TYPES = [
   StorageUnitType.UNIT_TYPE_2025,
 ] as const;
 
-/** The stores in the order and with the names of the reference node. */
+/** The stores, in the order and with the names of the reference node. */
 const STORES = [
   [Store.Casts, StoreType.STORE_TYPE_CASTS, "CASTS"],
   [Store.Links, StoreType.STORE_TYPE_LINKS, "LINKS"],
@@ -123,7 +123,7 @@ function limitsOf({ db, clock }: ReadContext, fid: number): StorageLimitsRespons
   const usable = usableUnits(holdings, now);
   const unitsOf = (lends: typeof holdings.lent, type: StorageUnitType) =>
     lends.reduce((sum, { unitType, units }) => sum + (unitType === type ? units : 0), 0);
-  // A node that follows another has the proofs of names and not their messages.
+  // A node that follows another has the proofs of names but not their messages.
   const proofs = db.get(messageProofCount, fid)?.count ?? 0;
   const proUntil = db.get(proExpiry, fid)?.expiresAt ?? 0;
   return {
@@ -143,7 +143,7 @@ function limitsOf({ db, clock }: ReadContext, fid: number): StorageLimitsRespons
       lentUnitSize: unitsOf(holdings.lent, unitType),
       borrowedUnitSize: unitsOf(holdings.borrowed, unitType),
     })),
-    // As on the reference node there is always one, with 0 for an fid without a subscription.
+    // As on the reference node, there is always one subscription, with 0 for an fid that has none.
     tierSubscriptions: [{ tierType: TierType.TIER_TYPE_PRO, expiresAt: proUntil > now ? proUntil : 0 }],
   };
 }

@@ -31,7 +31,7 @@ const addressTypes = statement<
           EXISTS (SELECT 1 FROM verifications WHERE fid = ?1 AND address = ?2) AS isVerified`,
 );
 
-/** A list of on-chain events, in a format of the caller. */
+/** A list of on-chain events, in a format chosen by the caller. */
 type EventList<Query> = <Item>(
   query: Query & PageQuery,
   format: RowFormat<ChainEvent, Item>,
@@ -40,14 +40,14 @@ type EventList<Query> = <Item>(
 
 /** Reads of on-chain events, as they were received. */
 export interface ChainReads {
-  /** The event that made a key active that signs messages. */
+  /** Returns the event that activated a message-signing key. */
   onChainSigner(query: { fid: number; signer: Uint8Array }): Result<ChainEvent, Refusal>;
   readonly onChainSignersByFid: EventList<FidQuery>;
-  /** All events of one type in chain order, unless a page size is given. */
+  /** Lists all events of one type in chain order, unless a page size is given. */
   readonly onChainEvents: EventList<FidQuery & { readonly eventType: number }>;
-  /** The last Register or Transfer event. */
+  /** Returns the last Register or Transfer event. */
   idRegistryEvent(query: FidQuery): Result<ChainEvent, Refusal>;
-  /** That event of the lowest fid that an address has in custody now. */
+  /** Returns the last such event of the lowest fid whose current custody address this is. */
   idRegistryEventByAddress(query: { address: Uint8Array }): Result<ChainEvent, Refusal>;
   fidAddressType(query: { fid: number; address: Uint8Array }): Result<FidAddressTypeResponse, Refusal>;
 }
@@ -56,10 +56,10 @@ const signerTokens = tokenCodec("GetOnChainSignersByFid", ["int", "int"]);
 const eventTokens = tokenCodec("GetOnChainEvents", ["int", "int"]);
 const keyOf = ({ blockNumber, logIndex }: ChainEvent) => [blockNumber, logIndex] as const;
 
-/** Without a page size, a response has all events: followers read no second page. */
+/** Without a page size, a response has all events, because followers do not read a second page. */
 const ALL_EVENTS = { byDefault: Number.MAX_SAFE_INTEGER, max: EVENT_PAGES.max };
 
-/** The types of events, and what the index must have of an fid to show them. */
+/** The types of events, each with the state of an fid that the index must have to show them. */
 const NEEDED: ReadonlyMap<number, Needed> = new Map([
   [OnChainEventType.EVENT_TYPE_SIGNER, "profile"],
   [OnChainEventType.EVENT_TYPE_SIGNER_MIGRATED, "all"],
@@ -101,7 +101,7 @@ export function createChainReads(context: ReadContext): ChainReads {
           chainEvents(db, { type, fid, after, reverse, limit }),
       };
       const read = (turns: Turns) => readKeyedList(list, { page: query, format, turns });
-      // Registrations of channels are of no fid, and every node has them.
+      // Registrations of channels belong to no fid, and every node has them.
       return isRegistry
         ? readList(context, reader, read)
         : readListOf(context, { fid, needed, reader }, read);
@@ -130,7 +130,7 @@ function registration({ db }: ReadContext, fid: number): Result<ChainEvent, Refu
   return event ? ok(event) : notFound("ID registry event");
 }
 
-/** An on-chain event as it was received, with its place in the chain. */
+/** An on-chain event as received, with its position in the chain. */
 export interface ChainEvent {
   readonly blockNumber: number;
   readonly logIndex: number;
@@ -151,10 +151,10 @@ const eventsBefore = statement<ChainEvent, Params>(
    ORDER BY block_number DESC, log_index DESC LIMIT ?`,
 );
 
-/** The place of an event in the chain. */
+/** Position of an event in the chain. */
 type ChainPosition = readonly [blockNumber: number, logIndex: number];
 
-/** Returns events of one type of an fid, in chain order or in reverse, behind `after` or from the start. */
+/** Returns events of one type of an fid, in chain order or in reverse, after `after` or from the start. */
 function chainEvents(
   db: IndexDatabase,
   query: { type: number; fid: number; after: ChainPosition | undefined; reverse: boolean; limit: number },
@@ -180,7 +180,7 @@ function lastRegistration(db: IndexDatabase, fid: number): ChainEvent | undefine
   });
 }
 
-/** An active on-chain key that signs messages, and the event that made it active. */
+/** An active on-chain key that signs messages, with the event that activated it. */
 export interface ActiveSigner extends ChainEvent {
   readonly key: Uint8Array;
   /** Unix seconds. */
@@ -195,8 +195,8 @@ interface SignerHistory {
 }
 
 /**
- * Returns the active keys of an fid that sign messages, in the order of the events that made them active: the last add or,
- * after an admin reset, with which the reference node finds the key's add again, the first.
+ * Returns the active message-signing keys of an fid, in the order of the events that activated them. That event is the last
+ * add or, after an admin reset, the first one, because the reference node then finds the key's add again.
  */
 export function activeSigners(db: IndexDatabase, fid: number): ActiveSigner[] {
   const keys = new Map<string, SignerHistory>();
@@ -230,13 +230,13 @@ function activeOf({ first, last, state, keyType }: SignerHistory): ActiveSigner 
   return state === SignerEventType.SIGNER_EVENT_TYPE_ADMIN_RESET ? first : undefined;
 }
 
-/** Returns the active key that a request names, in any of the forms of a key. */
+/** Returns the active key that a request names, in any form of the key. */
 export function findSigner(signers: readonly ActiveSigner[], key: Uint8Array): ActiveSigner | undefined {
   const wanted = canonicalKey(key);
   return signers.find((signer) => Buffer.compare(canonicalKey(signer.key), wanted) === 0);
 }
 
-/** Returns the keys behind a position, in chain order or in reverse. */
+/** Returns the keys after a position, in chain order or in reverse. */
 export function signersBehind(
   signers: readonly ActiveSigner[],
   after: ChainPosition | undefined,

@@ -12,14 +12,14 @@ const isMentioned = statement<{ one: number }, [fid: number]>(
   "SELECT 1 AS one FROM upstream_mentioned WHERE fid = ?",
 );
 
-/** What a read needs of an fid: its whole state, or the part that the index also keeps of mentioned fids. */
+/** State of an fid that a read needs: all of it, or the part that the index also keeps for mentioned fids. */
 export type Needed = "all" | "profile";
 
-/** The fids whose state a node that follows only some of them can show. */
+/** The fids whose state a partially following node can show. */
 interface ReadScope {
-  /** Whether lists over all fids hold only those of some. */
+  /** Whether lists over all fids contain only those of some. */
   readonly isPartial: boolean;
-  /** Returns the refusal of a read by an fid; undefined if the index has what it needs. */
+  /** Returns the refusal of a read by an fid; undefined if the index has what the read needs. */
   refusalOf(fid: number, needed: Needed): ReturnType<typeof refuse> | undefined;
 }
 
@@ -35,16 +35,16 @@ export function createReadScope(db: IndexDatabase, followed: ReadonlySet<number>
   };
 }
 
-/** What the reads of this folder share. */
+/** Context shared by the reads of this folder. */
 export interface ReadContext extends CastDb {
   readonly scope: ReadScope;
   readonly clock: Clock;
   readonly lists: ListRunner;
-  /** Whether the index has been filled once from the upstream; true for a node of its own. */
+  /** Reports whether the index has been filled once from the upstream; always true for a standalone node. */
   readonly isFilled: () => boolean;
 }
 
-/** Runs a read by an fid that returns one thing. */
+/** Runs a read by an fid that returns a single object. */
 export function readOne<T>(
   { db, scope, isFilled }: ReadContext,
   fid: number,

@@ -33,23 +33,23 @@ const seqOfFirst = statement<{ seq: number }, [shard: number, fromId: number]>(
   "hub.seq-of-first-event",
   "SELECT seq FROM hub_events WHERE shard = ? AND id >= ? ORDER BY id LIMIT 1",
 );
-/** A client may ask for events so far ahead: it comes from a node that was ahead of this one. */
+/** How far ahead of this node a client may start: its position may be from a node that was ahead. */
 const MAX_BLOCKS_AHEAD = 3600;
 
 /** The events that the log of each shard has. */
 export type EventRanges = ReadonlyMap<number, HubLogRange>;
 
-/** Where a client wants to start to read. */
+/** Where a client wants to start reading. */
 export interface EventStartQuery {
-  /** The first id; 0 for the oldest event. It holds for each shard. */
+  /** The first id; 0 for the oldest event. Applies to each shard. */
   readonly fromId: number;
   /** Undefined or 0 for all data shards. */
   readonly shardIndex: number | undefined;
-  /** Refuses a start whose events are partly deleted, instead of beginning with the oldest that is left. */
+  /** Refuses a start whose events are partly deleted, instead of starting with the oldest that is left. */
   readonly isStrict: boolean;
 }
 
-/** Where a client starts to read. */
+/** Where a client starts reading. */
 export interface EventStart {
   readonly fromId: number;
   readonly shards: readonly number[];
@@ -59,28 +59,28 @@ export interface EventStart {
 }
 
 export interface EventsQuery extends PageQuery {
-  /** Ids from this one on are left out. */
+  /** Ids from this one on are excluded. */
   readonly stopId?: number | undefined;
 }
 
-/** The reads of the log of hub events. */
+/** Reads of the log of hub events. */
 export interface EventReads {
   /** Checks where a client wants to start. */
   startEvents(query: EventStartQuery): Result<EventStart, Refusal>;
   eventRanges(shards: readonly number[]): EventRanges;
   event(query: { id: number; shardIndex: number | undefined }): Result<HubEventRow, Refusal>;
-  /** A page of the events of each shard, one shard after the other. */
+  /** Lists the events of each shard, one shard after the other. */
   events<Item>(
     start: EventStart,
     query: EventsQuery,
     format: RowFormat<HubEventRow, Item>,
     reader?: ListReader,
   ): Promise<Result<Page<Item>, Refusal>>;
-  /** The next events of all shards, in the order in which this node applied them. */
+  /** Returns the next events of all shards, in the order in which this node applied them. */
   eventsAfterSeq(afterSeq: number, limit: number): readonly HubEventRow[];
-  /** The number after which a client reads that starts with an id; undefined for the end of the log. */
+  /** Returns the number after which a client that starts with an id reads; undefined for the end of the log. */
   seqBefore(shards: readonly number[], fromId: number): number | undefined;
-  /** The number of the last event of all shards; 0 when there is none. */
+  /** Returns the number of the last event of all shards; 0 if there is none. */
   lastEventSeq(): number;
 }
 
@@ -90,7 +90,7 @@ const keyOf = ({ shard, id }: HubEventRow) => [shard, id] as const;
 export function createEventReads(context: ReadContext): EventReads {
   const { db } = context;
 
-  /** The data shards that an index of a request stands for: all for 0. */
+  /** Returns the data shards that a request's index stands for: all for 0. */
   function eventShards(shardIndex = 0): Result<readonly number[], Refusal> {
     if (!context.isFilled()) return err(BEING_FILLED);
     const shards = Array.from({ length: shardCount(db) }, (_, at) => at + 1);
@@ -114,19 +114,19 @@ export function createEventReads(context: ReadContext): EventReads {
       : ok({ ...start, isMissing });
   }
 
-  /** The part of the log of a shard that a client sees. */
+  /** Returns the first id of a shard's log that a client sees. */
   function startOf(shard: number, fromId: number): number {
     return Math.max(fromId, hubLogRange(db, shard)?.oldestId ?? 0);
   }
 
-  /** The id after the last event of a shard that is on disk. */
+  /** Returns the id after the last event of a shard that is on disk. */
   function endOf(shard: number): number {
     return (hubLogRange(db, shard)?.headId ?? 0) + 1;
   }
 
   /**
-   * Refuses a page behind a position that retention has passed: events between the two pages are deleted. Whole blocks go, so the rest of
-   * the block of the position may be among them.
+   * Refuses a page after a position that retention has passed, because events between the two pages are deleted. Whole
+   * blocks are deleted, so the rest of the position's block may be among them.
    */
   function goneBehind(
     [shard, id]: readonly [number, number],
@@ -138,7 +138,7 @@ export function createEventReads(context: ReadContext): EventReads {
       : undefined;
   }
 
-  /** A power failure takes back the others, and their ids are then given to other events. */
+  /** A power failure loses events that are not on disk, and their ids are then assigned to other events. */
   function isDurable({ seq }: HubEventRow): boolean {
     return seq <= durableHubSeq(db);
   }
@@ -188,7 +188,7 @@ export function createEventReads(context: ReadContext): EventReads {
     },
     eventsAfterSeq(afterSeq, limit) {
       const rows = db.all(eventsAfterSeq, afterSeq, limit);
-      // The end moves meanwhile, so it is read once: an event behind one that is left out is left out as well.
+      // The end moves meanwhile, so it is read once: if an event is left out, all later ones must be too.
       const end = durableHubSeq(db);
       return rows.filter(({ seq }) => seq <= end);
     },
@@ -209,7 +209,7 @@ function rangesOf(db: IndexDatabase, shards: readonly number[]): EventRanges {
   );
 }
 
-/** The headers that tell which events the log of each shard has, and whether events before the start are missing. */
+/** Returns the headers that say which events the log of each shard has, and whether events before the start are missing. */
 export function startHeaders({ ranges, isMissing }: EventStart): Readonly<Record<string, string>> {
   const list = (pick: (range: HubLogRange) => number) =>
     [...ranges].map(([shard, range]) => `${shard}=${pick(range)}`).join(",");

@@ -3,7 +3,7 @@ import { blockOfEvent } from "../../protocol/hub-event-id.ts";
 import { BlockConfirmedBody, HubEvent, type HubEventType } from "../../protocol/wire/generated/hub.ts";
 import { encodeFields } from "./wire-bytes.ts";
 
-/** A row of the log of hub events, with what the row of its block has. */
+/** A row of the log of hub events, joined with the row of its block. */
 export interface HubEventRow {
   /** The order in which this node applied the events of all shards. */
   readonly seq: number;
@@ -14,7 +14,7 @@ export interface HubEventRow {
   readonly fid: number;
   /** The oneof of the event; null for a confirmation. */
   readonly body: Uint8Array | null;
-  /** The time of the block, Farcaster seconds. */
+  /** The time of the block, in Farcaster seconds. */
   readonly at: number;
   readonly hash: Uint8Array;
   /** Number of events of the block by type, as JSON. */
@@ -27,18 +27,18 @@ const LENGTH_DELIMITED = 2;
 const DATA_BYTES_FIELD = 7;
 const CONFIRMED_FIELD = 16;
 
-/** The fields of a body that are messages, by the field of the body. */
+/** The fields of an event that contain messages, by the field of its body. */
 const MESSAGE_FIELDS: ReadonlyMap<number, ReadonlySet<number>> = new Map([
-  // A merge, and the messages that it deleted.
+  // A merge: the message, and those that it deleted.
   [3, new Set([1, 2])],
-  // A prune, a revoke.
+  // A prune, and a revoke.
   [4, new Set([1])],
   [5, new Set([1])],
-  // A username proof: its message, and that of the proof before it.
+  // A username proof: its message, and that of the previous proof.
   [8, new Set([3, 4])],
 ]);
 
-/** Encodes an event as the wire has it. Its messages have `data` and `data_bytes`, as those of reads. */
+/** Encodes an event in wire form. Its messages have `data` and `data_bytes`, like those of reads. */
 export function encodeHubEvent(row: HubEventRow): Uint8Array {
   const out = new BinaryWriter();
   out.uint32(tagOf(1, 0)).int32(row.type);
@@ -68,7 +68,7 @@ function confirmedBody({ id, shard, at, hash, events, counts, seqnum }: HubEvent
   }).finish();
 }
 
-/** A stored body is one field: its messages are those of the given fields. */
+/** Writes a stored body, which is a single field. Its messages are in the given fields. */
 function writeBody(out: BinaryWriter, body: Uint8Array): void {
   const reader = new BinaryReader(body);
   while (reader.pos < reader.len) {
@@ -90,7 +90,7 @@ function withData(body: Uint8Array, messages: ReadonlySet<number>): Uint8Array {
   return out.finish();
 }
 
-/** Puts `data` in front of a message that has only `data_bytes`. */
+/** Adds `data` to a message that has only `data_bytes`. */
 function messageWithData(message: Uint8Array): Uint8Array {
   const reader = new BinaryReader(message);
   while (reader.pos < reader.len) {

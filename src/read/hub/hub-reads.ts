@@ -19,11 +19,11 @@ export interface HubReadDeps {
   readonly clock: Clock;
   /** The fids that the node follows; undefined for all. */
   readonly followed?: ReadonlySet<number> | undefined;
-  /** Whether the index has been filled once from the upstream. Default: the node follows none. */
+  /** Reports whether the index has been filled once from the upstream. Default: the node follows none. */
   readonly isFilled?: (() => boolean) | undefined;
 }
 
-/** The reads of a hub. Messages and events are those that were received, byte for byte. */
+/** The reads of a hub. Messages and events are returned as received, byte for byte. */
 export interface HubReads
   extends MessageReads,
     MessageLists,
@@ -33,9 +33,9 @@ export interface HubReads
     EventReads,
     ChannelReads,
     ChannelLists {
-  /** Whether lists over all fids hold only those of the fids that the node follows. */
+  /** Whether lists over all fids contain only those of the fids that the node follows. */
   readonly isPartial: boolean;
-  /** Whether the index has been filled once from the upstream; true for a node of its own. */
+  /** Reports whether the index has been filled once from the upstream; always true for a standalone node. */
   readonly isFilled: () => boolean;
 }
 

@@ -43,12 +43,12 @@ const nonceOf = statement<{ nonce: number }, [fid: number, requestFid: number]>(
   "SELECT nonce FROM key_nonces WHERE fid = ? AND request_fid = ?",
 );
 
-/** An active key of an fid: on chain, or gasless. Expired gasless keys are active until they are removed. */
+/** An active key of an fid: on-chain or gasless. Expired gasless keys are active until they are removed. */
 export type ActiveKey =
   | { readonly source: "onChain"; readonly fid: number; readonly signer: ActiveSigner }
   | { readonly source: "gasless"; readonly row: GaslessRow };
 
-/** What a list of keys says beside the keys. */
+/** The fields of a list of keys other than the keys. */
 export type KeySummary = Pick<
   SignersByFidResponse,
   "gaslessSignerCount" | "gaslessSignerLimit" | "currentUserNonce" | "requesterFidNonces"
@@ -56,7 +56,7 @@ export type KeySummary = Pick<
 
 export interface KeyReads {
   signer(query: { fid: number; signer: Uint8Array }): Result<ActiveKey, Refusal>;
-  /** On-chain keys in chain order, then gasless ones by key. */
+  /** Lists on-chain keys in chain order, then gasless ones by key. */
   signersByFid<Item>(
     query: FidQuery & PageQuery & { readonly requesterFids: readonly number[] },
     format: RowFormat<ActiveKey, Item>,
@@ -68,7 +68,7 @@ const MAX_REQUESTERS = 100;
 /** A key that is greater than any other. */
 const LAST_KEY = Buffer.alloc(33, 0xff);
 
-/** Keys on chain have the place 0 and their place in the chain; gasless keys have the place 1 and their bytes in hex. */
+/** On-chain keys sort by 0 and their position in the chain; gasless keys by 1 and their bytes in hex. */
 const tokens = tokenCodec("GetSignersByFid", ["int", "int", "int", "text"]);
 type Position = readonly [place: number, blockNumber: number, logIndex: number, key: string];
 

@@ -5,9 +5,9 @@ import { ROWS_PER_TURN, type Turns } from "./turns.ts";
 
 /** The common fields of list requests. */
 export interface PageQuery {
-  /** Absent or 0: the default of the list. More than its maximum: the maximum. */
+  /** Absent or 0 means the default of the list. Values above its maximum mean the maximum. */
   readonly pageSize?: number | undefined;
-  /** The token of the previous page. Empty is the first page. */
+  /** The token of the previous page. Empty means the first page. */
   readonly pageToken?: Uint8Array | undefined;
   /** Newest first. */
   readonly reverse?: boolean | undefined;
@@ -20,7 +20,7 @@ export interface Page<Item> {
   readonly nextToken: Uint8Array | undefined;
 }
 
-/** How an interface shows the rows of a list, and what each of them adds to the size of the response. */
+/** How an interface presents the rows of a list, and how much each adds to the size of the response. */
 export interface RowFormat<Row, Item> {
   readonly show: (row: Row) => Item;
   readonly bytesOf: (item: Item) => number;
@@ -32,7 +32,7 @@ interface PageSizes {
   readonly max: number;
 }
 
-/** As the reference node's default, which has no maximum. */
+/** The reference node's default. The reference node has no maximum. */
 export const MESSAGE_PAGES: PageSizes = { byDefault: 10_000, max: 10_000 };
 export const EVENT_PAGES: PageSizes = { byDefault: 1000, max: 10_000 };
 
@@ -43,14 +43,14 @@ const MAX_TOKEN_BYTES = 384;
 
 const INVALID_TOKEN = invalidParam("invalid page_token");
 
-/** The tokens of a list: those of another list, or of the other direction, are invalid. */
+/** The tokens of a list. Tokens of another list, or of the other direction, are invalid. */
 export interface TokenCodec<Shape extends KeyShape> {
   encode(key: Key<Shape>, reverse: boolean): Uint8Array;
-  /** Undefined stands for the first page. */
+  /** Decodes the token of a request. Undefined means the first page. */
   decode(query: PageQuery): Result<Key<Shape> | undefined, Refusal>;
 }
 
-/** @param list the name of the list, unique. */
+/** @param list unique name of the list. */
 export function tokenCodec<const Shape extends KeyShape>(list: string, shape: Shape): TokenCodec<Shape> {
   const forward = cursorCodec(`hub ${list}`, shape);
   const backward = cursorCodec(`hub ${list} reversed`, shape);
@@ -71,7 +71,7 @@ export function pageSizeOf({ pageSize = 0 }: PageQuery, { byDefault, max }: Page
   return Math.min(pageSize === 0 ? byDefault : pageSize, max);
 }
 
-/** A page while it is filled: it ends at its number of rows, or before it exceeds the size that clients receive. */
+/** A page that is being filled. It ends at its number of rows, or before it exceeds the size that clients accept. */
 export class PageBuilder<Row, Item> {
   readonly #format: RowFormat<Row, Item>;
   readonly #maxRows: number;
@@ -85,7 +85,7 @@ export class PageBuilder<Row, Item> {
     this.#format = format;
   }
 
-  /** The number of rows that may still be needed: those of the page, and one that shows that it is not the last. */
+  /** Number of rows that may still be needed: those of the page, and one that shows that it is not the last. */
   get wanted(): number {
     return this.#hasMore ? 0 : this.#maxRows + 1 - this.#items.length;
   }
@@ -95,7 +95,7 @@ export class PageBuilder<Row, Item> {
     if (this.#items.length >= this.#maxRows) return this.#end();
     const item = this.#format.show(row);
     const bytes = this.#format.bytesOf(item);
-    // The first row is sent in any case.
+    // The first row is always sent, whatever its size.
     if (this.#items.length > 0 && this.#bytes + bytes > MAX_PAGE_BYTES) return this.#end();
     this.#items.push(item);
     this.#bytes += bytes;
@@ -103,7 +103,7 @@ export class PageBuilder<Row, Item> {
     return true;
   }
 
-  /** @param tokenOf the token of the page behind a row. */
+  /** @param tokenOf returns the token of the page that follows a row. */
   finish(tokenOf: (last: Row) => Uint8Array): Page<Item> {
     const isLast = !this.#hasMore || this.#last === undefined;
     return {
@@ -121,15 +121,15 @@ export class PageBuilder<Row, Item> {
 /** A page without rows. */
 export const EMPTY_PAGE: Page<never> = { items: [], nextToken: undefined };
 
-/** Returns a page of a list that one index has in its order. */
+/** Returns a page of a list for which a single index has the right order. */
 export async function readKeyedList<Row, Shape extends KeyShape, Item>(
   list: {
     readonly tokens: TokenCodec<Shape>;
     readonly sizes: PageSizes;
     readonly keyOf: (row: Row) => Key<Shape>;
-    /** Reads at most `limit` rows behind `after` or, without it, from the start. */
+    /** Reads at most `limit` rows after `after` or, without it, from the start. */
     readonly read: (after: Key<Shape> | undefined, limit: number, reverse: boolean) => readonly Row[];
-    /** Whether a row belongs to the list. Default: all do. */
+    /** Reports whether a row belongs to the list. Default: all do. */
     readonly includes?: (row: Row) => boolean;
   },
   options: {

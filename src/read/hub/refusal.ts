@@ -25,7 +25,7 @@ export const GRPC_STATUS = {
 /** Why a read is refused. */
 export interface Refusal {
   readonly code: RefusalCode;
-  /** For people; a part of the interface. */
+  /** For developers; part of the interface. */
   readonly reason: string;
 }
 
@@ -37,5 +37,5 @@ export function refuse(code: RefusalCode, reason: string): Err<Refusal> {
 export const notFound = (what: string): Err<Refusal> => refuse("not_found", `${what} not found`);
 export const invalidParam = (reason: string): Err<Refusal> => refuse("bad_request.invalid_param", reason);
 
-/** The refusal of reads while a node that follows an upstream reads it for the first time. */
+/** Returned while a node that follows an upstream fills its index for the first time. */
 export const BEING_FILLED: Refusal = { code: "unavailable", reason: "the index is being filled" };

@@ -27,7 +27,7 @@ import {
 } from "../../protocol/wire/generated/message.ts";
 import { encodeFields } from "./wire-bytes.ts";
 
-/** The messages of the rows that statements select of each kind. */
+/** Builds messages from the rows that statements select for each kind. */
 
 /** The index and its network. */
 export interface MessageDb {
@@ -40,12 +40,12 @@ export type ReactionRow = RowOf<ReactionColumns> & { targetId: number };
 export type LinkRow = RowOf<LinkColumns>;
 export type GenericRow = RowOf<GenericColumns> & { id: number };
 
-/** Live messages of one table: how statements select them, and the message of a row. */
+/** Returns how statements select the live messages of one table, and how a row becomes a message. */
 const messagesOf = <Row>(
   select: string,
   messageOf: (row: Row, network: FarcasterNetwork) => StoredMessage,
 ) => ({
-  /** The columns of such a row, and what they are read from: `t`. */
+  /** Selects the columns of such a row from a table with the alias `t`. */
   select,
   message: ({ network }: Pick<MessageDb, "network">, row: Row) => messageOf(row, network),
   /** Declares the statement that reads the rows with a condition. */
@@ -69,13 +69,13 @@ export const storedUserData = messagesOf<RowOf<UserDataColumns>>(
   SELECT_USER_DATA,
   (row, network) => new StoredMessage({ ...row, table: "user_data" }, row.timestamp, row, network),
 );
-/** Those of the table of all other types. */
+/** Messages of the table for all other types. */
 export const storedOthers = messagesOf<GenericRow>(
   SELECT_GENERIC,
   (row, network) => new StoredMessage({ ...row, table: "messages" }, toUnixSecs(row.timestamp), row, network),
 );
 
-/** A row of a live message with its envelope, as the statements of this folder select it. */
+/** A row of a live message with its envelope, as selected by the statements of this folder. */
 type RowOf<Columns extends MessageColumns> = Omit<Columns, "table"> & MessageEnvelope;
 
 /** A live message of a read. It is rebuilt once, when its hash or its wire form is first needed. */
@@ -90,7 +90,7 @@ export class StoredMessage {
   #hash: Uint8Array | undefined;
   #encoded: Uint8Array | undefined;
 
-  /** @param hash the hash, if the row has it. */
+  /** @param hash the hash, if the row contains it. */
   constructor(
     columns: MessageColumns,
     at: number,
@@ -124,7 +124,7 @@ export class StoredMessage {
     return this.#envelope.signer;
   }
 
-  /** Returns the decoded data, without encoding it where the columns have all of it. */
+  /** Returns the decoded data, without encoding it if the columns contain all of it. */
   decodeData(): MessageData {
     const { columns } = this;
     const isRebuilt = this.#envelope.data === null && columns.table !== "messages";
@@ -132,8 +132,8 @@ export class StoredMessage {
   }
 
   /**
-   * Returns the message in the wire form of responses: its signed bytes are `data_bytes` and, because readers use
-   * that, also `data`.
+   * Returns the message in the wire form of responses: its signed bytes are in `data_bytes` and also, because readers use
+   * it, in `data`.
    */
   encode(): Uint8Array {
     this.#encoded ??= this.#encode();

@@ -16,34 +16,40 @@ const UNREAD: Refusal = {
 };
 const TOO_LONG: Refusal = { code: "unavailable", reason: "the list could not be read in 30 seconds" };
 
-/** Who has asked for a list, and waits for it. */
+/** A client that has requested a list and waits for it. */
 export interface ListReader {
-  /** What counts as one client. */
+  /** Identifies a client. */
   readonly clientKey: string;
-  /** Aborts when it disconnects. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Takes room for some more rows of the response. False while the client leaves too many bytes unread. Default: there is room. */
+  /**
+   * Reserves room for some more rows of the response. Returns false while the client leaves too many bytes unread. Default:
+   * there is room.
+   */
   readonly takeRoom?: () => boolean;
 }
 
-/** The turns of the event loop that a list takes. */
+/** Gives other work its turns of the event loop while a list is read. */
 export interface Turns {
   /**
    * Call it for each row. Lets other work run after every 250 rows.
    *
-   * @throws ListEnd after the deadline, and when the client has disconnected or reads nothing.
+   * @throws ListEnd after the deadline, and when the client has disconnected or stopped reading.
    */
   next(): Promise<void> | undefined;
 }
 
-/** The end of a list that is not read further. */
+/** Thrown to stop reading a list. */
 class ListEnd extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.reason);
   }
 }
 
-/** Runs lists: a bounded number at a time, clients in turns, each list with a deadline that starts when it is asked for. */
+/**
+ * Runs lists: a bounded number at a time, with clients taking turns, each list with a deadline that starts when it is
+ * requested.
+ */
 export interface ListRunner {
   run<T>(
     read: (turns: Turns) => Promise<Result<T, Refusal>>,

@@ -8,7 +8,7 @@ export type WireField =
   | { readonly field: number; readonly bytes: Uint8Array }
   | { readonly field: number; readonly value: number };
 
-/** Encodes fields in the order given. Field numbers are at most 15; a value of 0 is written too. */
+/** Encodes fields in the given order. Field numbers are at most 15; a value of 0 is written too. */
 export function encodeFields(fields: readonly WireField[]): Uint8Array {
   let size = 0;
   for (const field of fields) size += sizeOf(field);
@@ -29,7 +29,9 @@ export function encodeFields(fields: readonly WireField[]): Uint8Array {
   return out;
 }
 
-/** Encodes a list of encoded messages as a repeated field, and the token of the next page as another if there is one. */
+/**
+ * Encodes a list of encoded messages as a repeated field, and the token of the next page, if there is one, as another field.
+ */
 export function encodeList(
   items: readonly Uint8Array[],
   { field, tokenField, token }: { field: number; tokenField: number; token: Uint8Array | undefined },
@@ -39,7 +41,7 @@ export function encodeList(
   return encodeFields(fields);
 }
 
-/** The size of an encoded message as an item of a list. */
+/** Returns the size of an encoded message as an item of a list. */
 export function listedBytes({ length }: Uint8Array): number {
   return 1 + varintBytes(length) + length;
 }

@@ -8,13 +8,16 @@ import type { PersonText } from "./person-text.ts";
 import type { ViewerTies } from "./relations.ts";
 import type { ScorePolicy, UserState } from "./users.ts";
 
-/** Versions are of all caches of the thread, since a caller may present a state of its own with two of them. */
+/**
+ * Version numbers are unique across all caches of the thread, because a caller may present one of its own states with two of
+ * them.
+ */
 let lastVersion = 0;
 
 const MAX_USERS = 10_000;
 const MAX_CASTS = 10_000;
 const MAX_CHANNELS = 2_000;
-/** A generation holds everyone that one search reads: 7,000 people at most, with 400 bytes each. */
+/** A generation has room for everyone that one search reads: at most 7,000 people of 400 bytes each. */
 const MAX_PEOPLE = 20_000;
 /** Counts the lists and the replies in them. */
 const MAX_REPLIES = 20_000;
@@ -22,46 +25,49 @@ const MAX_REPLIES = 20_000;
 const MAX_TIES = 40_000;
 
 /**
- * Caches object states as of the snapshot in which `sync` was last called. Each connection has one cache. Each read syncs
- * it first, within its own snapshot, so that a response never shows a state that a commit has replaced.
+ * Caches object states as of the snapshot in which `sync` was last called. Each connection has one cache. Each read syncs it
+ * first, within its own snapshot, so that a response never shows a state that a commit has replaced.
  */
 export class HydrationCache {
   readonly users = new GenerationCache<number, UserState>(MAX_USERS / 2);
   /** The words of people as a search compares them. */
   readonly people = new GenerationCache<number, PersonText>(MAX_PEOPLE / 2);
-  /** By id, as commits name the casts that they change. */
+  /** By id, because commits name the casts that they change by id. */
   readonly #casts = new GenerationCache<number, StoredCast>(MAX_CASTS / 2);
-  /** The same states by hash. One that is no longer in `#casts` may be outdated. */
+  /** The same states by hash. A state that is no longer in `#casts` may be outdated. */
   readonly #castsByHash = new GenerationCache<Hash, StoredCast>(MAX_CASTS / 2);
   readonly channels = new GenerationCache<string, StoredChannel>(MAX_CHANNELS / 2);
-  /** The ids of the oldest direct replies of casts. An added or removed reply changes the counts of the cast, which invalidates it. */
+  /**
+   * The ids of the oldest direct replies to casts. Adding or removing a reply changes the counts of the cast, which
+   * invalidates it.
+   */
   readonly replies = new GenerationCache<number, readonly number[]>(
     MAX_REPLIES / 2,
     (list) => 1 + list.length,
   );
-  /** What hides accounts from viewers. A commit that changes such a link names both accounts. */
+  /** Links that hide accounts from viewers. A commit that changes such a link names both accounts. */
   readonly ties = new GenerationCache<number, ViewerTies>(MAX_TIES / 2, ({ byFid }) =>
     byFid === "many" ? 1 : 1 + byFid.size,
   );
-  /** The number of the last commit that the cache reflects. */
+  /** Number of the last commit that the cache reflects. */
   #seq: number | undefined;
   readonly #commits: CommitSequence | undefined;
-  /** The number of the same commit in memory; undefined when it is not known. */
+  /** Number of the same commit in shared memory; undefined if it is not known. */
   #commit: number | undefined;
   #version = 0;
   #versionSecs: number | undefined;
-  /** The scores that its users have; undefined while scores are off. */
+  /** Policy of the scores that the users have; undefined while scores are off. */
   readonly scores: ScorePolicy | undefined;
 
-  /** @param commits the writer's, if it is a thread of this process */
+  /** @param commits the writer's, if it is a thread of this process. */
   constructor(commits?: CommitSequence, scores?: ScorePolicy) {
     this.#commits = commits;
     this.scores = scores;
   }
 
   /**
-   * Returns whether no commit became visible since the last `sync`. If it is true before and after some statements, they
-   * and the cache show the same state.
+   * Reports whether no commit became visible since the last `sync`. If it is true before and after some statements, they and
+   * the cache show the same state.
    */
   isCurrent(): boolean {
     return this.#commit !== undefined && this.#commits?.read() === this.#commit;
@@ -72,13 +78,13 @@ export class HydrationCache {
     this.#versionSecs = undefined;
     const before = this.#commits?.read();
     this.#sync(db);
-    // The snapshot has been opened by now. Without a commit in between it shows the commit of this number.
+    // The snapshot is open by now. If there was no commit in between, it shows the commit with this number.
     this.#commit = before === this.#commits?.read() ? before : undefined;
   }
 
   /**
-   * Returns a number for what the index shows at a time: two reads have the same one only if no `sync` was between them
-   * and both are of the same second, so that nothing has changed or expired.
+   * Returns a number that identifies what the index shows at a time. Two reads get the same number only if there was no
+   * `sync` between them and both are in the same second, so that nothing has changed or expired.
    */
   versionAt(nowSecs: number): number {
     if (nowSecs !== this.#versionSecs) {
@@ -159,7 +165,7 @@ export class HydrationCache {
     }
     if (!missing) return found;
     for (const loaded of loadCastsByHash(db, [...missing])) {
-      // Presenters memoize what they build of a state, so a state that is cached by id stays.
+      // Presenters memoize what they build from a state, so a state that is cached by id must be kept.
       const cast = this.#casts.get(loaded.id) ?? loaded;
       found.set(cast.hash, cast);
       this.#addCast(cast);
@@ -173,7 +179,7 @@ export class HydrationCache {
   }
 }
 
-/** Returns the states of `keys` from `cache`, and loads and caches the missing ones. */
+/** Returns the states of `keys` from `cache`, loading and caching those that are missing. */
 export function readThrough<Key extends string | number, State extends object>(
   cache: GenerationCache<Key, State>,
   keys: Iterable<Key>,

@@ -6,10 +6,10 @@ import { statement } from "../../db/index/statement.ts";
 
 export type Hash = `0x${string}`;
 
-/** The state of a Cast object without its users. Times are unix seconds. */
+/** The state of a Cast object without its users. Times are in Unix seconds. */
 export interface CastState extends CastContent, CastCounts {}
 
-/** The parts of a cast that come from its message and its thread. */
+/** The parts of a cast that its message and its thread determine. */
 export interface CastContent {
   readonly hash: Hash;
   readonly fid: number;
@@ -28,7 +28,7 @@ export interface StoredCast extends CastState {
   readonly id: number;
 }
 
-/** The numbers of reactions and replies to a cast. */
+/** Numbers of reactions and replies to a cast. */
 interface CastCounts {
   readonly likes: number;
   readonly recasts: number;
@@ -54,7 +54,7 @@ interface CastRow {
   replies: number | null;
 }
 
-/** Selects casts that a condition finds for each entry of a JSON array. */
+/** Selects the casts that a condition finds for each entry of a JSON array. */
 const selectCasts = (isCast: string) =>
   `SELECT c.id, c.hash, c.fid, c.text, c.parent_fid AS parentFid, c.parent_hash AS parentHash, p.url AS parentUrl,
      c.root_hash AS rootHash, r.url AS rootUrl, c.rest, n.likes, n.recasts, n.replies
@@ -71,14 +71,14 @@ const rowsByHash = statement<CastRow, [hashesJson: string]>(
 );
 
 const HASH_INDEX_BYTES = 6;
-/** Reads the index only. */
+/** Reads only the index. */
 const idsByHash = statement<CastRef, [hashesJson: string]>(
   "hydrate.ids-by-hash",
   `SELECT c.id FROM json_each(?) j CROSS JOIN casts c
    ON substr(c.hash, 1, ${HASH_INDEX_BYTES}) = substr(unhex(j.value), 1, ${HASH_INDEX_BYTES})`,
 );
 
-// A cast that is not live may still be named by others.
+// Rows may still name a cast that is no longer live.
 const countRows = statement<CastCounts & { at: number }, [castsJson: string]>(
   "hydrate.cast-counts",
   `SELECT j.key AS at, n.likes, n.recasts, n.replies
@@ -90,7 +90,7 @@ const countRows = statement<CastCounts & { at: number }, [castsJson: string]>(
         AND m.hash = unhex(j.value ->> 0) AND m.fid = j.value ->> 1))`,
 );
 
-/** What casts are loaded from by their ids. */
+/** Look-ups that load casts by their ids. */
 const castRows = (keys: readonly number[]) => ["casts", "cast_counts"].map((tree) => ({ tree, keys }));
 
 /** Loads the live casts among `ids` in one statement. */
@@ -148,7 +148,7 @@ export function hex(bytes: Uint8Array): Hash {
   return `0x${bytes.toHex()}`;
 }
 
-/** Conversion between hashes, by which clients name casts, and the ids of rows, which never leave the process. */
+/** Converts between hashes, by which clients name casts, and row ids, which never leave the process. */
 
 interface HashRow {
   at: number;
@@ -183,7 +183,7 @@ export function castByHash(db: IndexDatabase, hash: Hash): { id: number; fid: nu
   return db.get(byHash, bytesOf(hash));
 }
 
-/** Returns the hash of a live cast; undefined for another id. */
+/** Returns the hash of a live cast; undefined if no live cast has the id. */
 export function hashOfCast(db: IndexDatabase, id: number): Hash | undefined {
   const row = db.get(hashRow, id);
   return row && hex(row.hash);
@@ -196,7 +196,7 @@ export function hashesOfCasts(db: IndexDatabase, ids: readonly number[]): Hash[]
   return hashes;
 }
 
-/** Returns the hashes of casts, live or missing, in the order of `ids`; "0x" for an id of no cast. */
+/** Returns the hashes of casts, live or missing, in the order of `ids`; "0x" for an id that is not a cast's. */
 export function hashesOfAnyCasts(db: IndexDatabase, ids: readonly number[]): Hash[] {
   const hashes = hashesOfCasts(db, ids);
   const missing = hashes.flatMap((hash, at) => (hash === "0x" ? [at] : []));

@@ -9,7 +9,7 @@ import type { RegisteredState } from "./channels.ts";
 
 export type ChannelRole = "owner" | "moderator" | "member";
 
-/** What an fid is to a channel. There are few of these objects, so that presenters can compare them by identity. */
+/** Relation of an fid to a channel. Each combination is a single object, so presenters can compare them by identity. */
 export interface ChannelRelation {
   readonly following: boolean;
   readonly role: ChannelRole | undefined;
@@ -20,7 +20,7 @@ const RELATIONS: readonly ChannelRelation[] = [false, true].flatMap((following) 
   ROLES.map((role) => ({ following, role })),
 );
 
-/** Returns the one object of a relation. */
+/** Returns the single object of a relation. */
 export function relationOf(following: boolean, role: ChannelRole | undefined): ChannelRelation {
   return RELATIONS[Number(following) * ROLES.length + ROLES.indexOf(role)] as ChannelRelation;
 }
@@ -46,7 +46,7 @@ const follows = statement<{ at: number }, [pairsJson: string, since: number]>(
    WHERE r.timestamp >= ?2`,
 );
 
-/** Loads what fids are to registered channels, in the order of the queries, in two statements. */
+/** Loads the relations of fids to registered channels, in the order of the queries, with two statements. */
 export function loadChannelRelations(
   db: IndexDatabase,
   queries: readonly RelationQuery[],
@@ -69,7 +69,7 @@ function followedAmong(db: IndexDatabase, queries: readonly RelationQuery[]): Re
   return new Set(db.all(follows, JSON.stringify(pairs), since).map(({ at }) => at));
 }
 
-/** Returns the role of a member's slot in a state. */
+/** Returns the role of a member's slot in a given state. */
 export function roleOfState(state: number | undefined): ChannelRole | undefined {
   if (state === MemberState.Moderator) return "moderator";
   return state === MemberState.Member ? "member" : undefined;

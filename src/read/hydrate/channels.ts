@@ -5,7 +5,7 @@ import { ChannelSlotKind, MemberState, modesOf, SlotState } from "../../protocol
 import { ChannelUpdateBody } from "../../protocol/wire/generated/message.ts";
 import { type Hash, hex } from "./casts.ts";
 
-/** The state of a Channel object without its lead. Times are unix seconds. */
+/** The state of a Channel object without its lead. Times are in Unix seconds. */
 export interface ChannelState {
   readonly id: string;
   /**
@@ -22,14 +22,14 @@ export interface ChannelState {
   readonly members: number;
   readonly createdAt: number | null;
   readonly pinnedCastHash: string | null;
-  /** Where the fields above come from: the protocol, an imported registry, or only casts. */
+  /** Source of the fields above: the protocol, an imported registry, or only casts. */
   readonly source: "protocol" | "import" | "activity";
-  /** What the protocol has of the channel, whatever the source; undefined for a channel that is not registered. */
+  /** State of the channel in the protocol, whatever the source; undefined for a channel that is not registered. */
   readonly registered: RegisteredState | undefined;
   readonly isLapsed: boolean;
 }
 
-/** What only registered channels have. */
+/** State that only registered channels have. */
 export interface RegisteredState {
   readonly channelId: Uint8Array;
   readonly ownerAddress: Hash;
@@ -42,7 +42,7 @@ export interface RegisteredState {
   readonly membershipMode: number;
 }
 
-/** A channel as it is in the index: what is shown of it until its registration has lapsed, and after that. */
+/** A channel as stored in the index: what to show until its registration has lapsed, and what afterwards. */
 export interface StoredChannel {
   readonly lapsesAt: number;
   readonly current: ChannelState;
@@ -110,10 +110,10 @@ const registeredRows = statement<RegisteredRow, [channelIdsJson: string]>(
    LEFT JOIN channel_counts n ON n.channel_id = c.channel_id`,
 );
 
-/** How long a registration counts after its end: the registry gives the owner this time to renew it. */
+/** How long a registration counts after it has expired: the registry gives the owner this time to renew it. */
 const GRACE_SECS = 90 * 86_400;
 
-/** Loads the channels among `ids` that exist, through casts, an import or a registration, in at most two statements. */
+/** Loads the channels among `ids` that exist through casts, an import or a registration, in at most two statements. */
 export function loadChannels(db: IndexDatabase, ids: Iterable<string>): Map<string, StoredChannel> {
   const distinct = [...new Set(ids)];
   const channels = new Map<string, StoredChannel>();
@@ -128,7 +128,7 @@ export function loadChannels(db: IndexDatabase, ids: Iterable<string>): Map<stri
   return channels;
 }
 
-/** @param importWins whether an imported entry of the same name is shown in place of the registration. */
+/** @param importWins whether an imported entry of the same name is shown instead of the registration. */
 function storedChannel(
   row: ChannelRow,
   registration: RegisteredRow | undefined,
@@ -190,12 +190,12 @@ function protocolState(known: ChannelState, row: RegisteredRow): ChannelState {
   };
 }
 
-/** Returns what is shown of a channel at a time. */
+/** Returns what to show for a channel at a time. */
 export function channelAt({ lapsesAt, current, lapsed }: StoredChannel, nowSecs: number): ChannelState {
   return nowSecs < lapsesAt ? current : lapsed;
 }
 
-/** Returns what the protocol has of a channel if that is what is shown of it. */
+/** Returns the channel's state in the protocol, if that is what is shown. */
 export function protocolOf(state: ChannelState | undefined): RegisteredState | undefined {
   return state?.source === "protocol" ? state.registered : undefined;
 }

@@ -23,55 +23,60 @@ export interface Hydration {
   /** The casts that were requested by id. */
   readonly castsById: ReadonlyMap<number, CastState>;
   /**
-   * By id: the requested channels, and the channels of the casts' threads. A registered channel is here by the URI of its token too,
-   * if a cast or the request names it so.
+   * The requested channels, and the channels of the casts' threads, by id. A registered channel is also listed under the URI
+   * of its token, if a cast or the request names it that way.
    */
   readonly channels: ReadonlyMap<string, ChannelState>;
-  /** What authors are to the registered channels of their casts, by the casts' hashes. Only if the request asks for it. */
+  /**
+   * Relations of authors to the registered channels of their casts, by the casts' hashes. Only if the request asks for them.
+   */
   readonly authorRelations: ReadonlyMap<Hash, ChannelRelation>;
-  /** The time of the read in unix seconds, which decides what has expired. */
+  /** Time of the read in Unix seconds, which decides what has expired. */
   readonly nowSecs: number;
-  /** Hydrations of the same version show the same state of the index at the same second. */
+  /** Hydrations with the same version show the same state of the index in the same second. */
   readonly version: number;
   /** Undefined for a read without a viewer. */
   readonly viewer: ViewerContexts | undefined;
   /**
-   * Why authors of the casts are hidden from the reader: casts that quote theirs are shown without the quote. Undefined if everyone is
-   * shown.
+   * Why authors of the casts are hidden from the reader. Casts that quote theirs are shown without the quote. Undefined if
+   * no one is hidden.
    */
   readonly hidden: ReadonlyMap<number, HiddenReason> | undefined;
   /** By the URLs that the casts embed. Undefined while previews are off. */
   readonly previews: ReadonlyMap<string, PreviewMetadata> | undefined;
-  /** The mini apps among them, by the same URLs. */
+  /** Mini apps among the previews, by the same URLs. */
   readonly apps: ReadonlyMap<string, PreviewApp>;
 }
 
 /** The objects that a skeleton names. */
 export interface HydrationRequest {
   readonly fids?: Iterable<number>;
-  /** Casts that a query found. */
+  /** Casts found by a query. */
   readonly castIds?: Iterable<number>;
-  /** Casts that a client named. */
+  /** Casts named by a client. */
   readonly hashes?: Iterable<Hash>;
   readonly channelIds?: Iterable<string>;
   /** The viewer of the objects. The viewer's relations to each of them are loaded too. */
   readonly viewerFid?: number | undefined;
-  /** Whether what authors are to the channels of their casts is loaded. */
+  /** Whether to load the relations of authors to the channels of their casts. */
   readonly withAuthorRelations?: boolean;
   /** The lists of the owner of the request's API key. */
   readonly owner?: OwnerRules | undefined;
-  /** Whether quotes of hidden people are left out. */
+  /** Whether to leave out quotes of hidden accounts. */
   readonly withoutHiddenQuotes?: boolean;
   /** Undefined while previews are off. */
   readonly previews?: PreviewSource | undefined;
-  /** Casts that the caller provides, live or not. Objects that they refer to are loaded; they are not in `casts`. */
+  /**
+   * Casts that the caller provides, live or not. The objects they refer to are loaded; the casts themselves are not added to
+   * `casts`.
+   */
   readonly providedCasts?: readonly CastState[];
 }
 
 /**
  * Loads the objects that the skeleton names and the objects that they show: quoted casts one level deep, authors and
  * mentioned users, channels and their leads, the apps of auth addresses. Runs at most six statements for any number of
- * objects, five more for a viewer, three more for apps and two or three more where channels are registered.
+ * objects, plus five for a viewer, three for apps, and two or three where channels are registered.
  */
 export function hydrate(
   db: IndexDatabase,
@@ -90,7 +95,7 @@ export function hydrate(
       referring.push(cast);
     }
   }
-  // Sets and maps are filled one by one: the engine copies an iterable much slower.
+  // Sets and maps are filled one by one, because the engine copies an iterable much more slowly.
   const channelIds = new Set<string>();
   const fids = new Set<number>();
   for (const id of request.channelIds ?? []) channelIds.add(id);
@@ -163,7 +168,7 @@ function appsAmong(
   return apps;
 }
 
-/** Returns why authors of quoted casts are hidden from the reader; undefined if none is. */
+/** Returns why authors of quoted casts are hidden from the reader; undefined if none are. */
 function hiddenAuthors(
   source: { readonly db: IndexDatabase; readonly cache: HydrationCache },
   { viewerFid, owner, withoutHiddenQuotes }: HydrationRequest,
@@ -192,7 +197,7 @@ function authAppsOf(users: ReadonlyMap<number, UserState>): Set<number> {
   return apps;
 }
 
-/** Loads channels as they are shown at a time, by the ids that name them. */
+/** Loads channels as shown at a time, by the ids that name them. */
 function channelsAt(
   db: IndexDatabase,
   ids: ReadonlySet<string>,
@@ -234,9 +239,12 @@ const channelRows = statement<{ id: string }, [viewerFid: number, idsJson: strin
    CROSS JOIN channel_members m ON m.channel_id = j.value AND m.fid = ?1`,
 );
 
-/** What the viewer and the authors of casts are to the channels of a response. */
+/** Relations of the viewer and of the casts' authors to the channels of a response. */
 interface ShownRelations {
-  /** By the ids of channels; absent for nothing. In a channel that is not registered, a user with live casts is a member and follows. */
+  /**
+   * By channel id; absent if there is no relation. In a channel that is not registered, a user with live casts is a member
+   * and follows it.
+   */
   readonly viewer: ReadonlyMap<string, ChannelRelation>;
   /** By the hashes of casts in registered channels. */
   readonly authors: ReadonlyMap<Hash, ChannelRelation>;
@@ -244,7 +252,7 @@ interface ShownRelations {
 
 const NONE: ShownRelations = { viewer: new Map(), authors: new Map() };
 
-/** @param shown.casts those whose authors are asked about. */
+/** @param shown.casts the casts whose authors' relations are loaded. */
 function loadShownRelations(
   db: IndexDatabase,
   viewerFid: number | undefined,

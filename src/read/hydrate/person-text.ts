@@ -1,15 +1,18 @@
 import { foldedWords } from "../../db/index/search/people-words.ts";
 
-/** The text of a person as a search compares it: words between spaces, with one before the first and after the last. */
+/**
+ * The text of a person in the form in which a search compares it: words separated by spaces, with a space before the first
+ * and after the last.
+ */
 export interface PersonText {
-  /** The username, if the person owns the one that the profile declares; else empty. */
+  /** The username, if the person owns the one that the profile declares; otherwise empty. */
   readonly username: string;
   readonly usernameWords: string;
   readonly displayWords: string;
   readonly bioWords: string;
 }
 
-/** Folds the text of a person. `username`: null if the person owns none. */
+/** Folds the text of a person. `username` is null if the person owns none. */
 export function personText(profile: {
   readonly username: string | null;
   readonly display: string | null;

@@ -1,4 +1,4 @@
-/** What the head of a page says of it. */
+/** Metadata from the head of a page. */
 export interface PreviewHtml {
   readonly ogTitle?: string;
   readonly ogDescription?: string;
@@ -18,7 +18,7 @@ export interface PreviewPicture {
   readonly alt?: string;
 }
 
-/** The mini app that a page is, or its frame of the first kind. */
+/** The mini app of a page, or its frame in the first version of the format. */
 export interface PreviewFrame {
   readonly version: string;
   readonly image: string;
@@ -27,7 +27,7 @@ export interface PreviewFrame {
   readonly [member: string]: unknown;
 }
 
-/** What is known of an embedded URL, under the names of the hosted API. An object is replaced when what is known changes. */
+/** Metadata of an embedded URL, under the names of the hosted API. The object is replaced when the metadata changes. */
 export interface PreviewMetadata {
   readonly _status: "RESOLVED" | "PENDING" | "FAILED" | "NOT_FETCHED";
   readonly content_type?: string | null;
@@ -37,18 +37,18 @@ export interface PreviewMetadata {
   readonly frame?: PreviewFrame;
 }
 
-/** What is known of a mini app from its domain. */
+/** Metadata of a mini app from its domain. */
 export interface PreviewApp {
-  /** Who signed its manifest for the domain. */
+  /** The fid that signed its manifest for the domain. */
   readonly authorFid: number | undefined;
-  /** As the domain has it. */
+  /** As published by the domain. */
   readonly manifest: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Where the previews of embedded URLs are looked up. It never waits for another host. */
+/** Looks up the previews of embedded URLs. It never waits for another host. */
 export interface PreviewSource {
-  /** By the URL as it is in the cast; URLs that are never fetched are left out. */
+  /** Returns previews by the URL as spelled in the cast. URLs that are never fetched are left out. */
   of(urls: Iterable<string>): ReadonlyMap<string, PreviewMetadata>;
-  /** The checked mini app that a URL with a frame is; undefined for another. */
+  /** Returns the checked mini app of a URL with a frame; undefined if there is none. */
   readonly appOf?: (url: string) => PreviewApp | undefined;
 }

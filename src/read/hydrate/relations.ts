@@ -9,30 +9,32 @@ export type HiddenReason = "banned" | "blocking" | "blockedBy" | "muting";
 /** The private lists of the owner of a request's API key. */
 export interface OwnerRules {
   readonly banned: ReadonlySet<number>;
-  /** Whom users have muted in the owner's app, by user. */
+  /** Accounts that users have muted in the owner's app, by user. */
   readonly muted: ReadonlyMap<number, ReadonlySet<number>>;
 }
 
-/** What a viewer and other accounts are to each other, as far as it hides them. */
+/** Relations between a viewer and other accounts that hide them from each other. */
 export interface Relations {
-  /** Returns why an account is hidden; undefined for one that is shown. Reads those that `load` has not named. */
+  /**
+   * Returns why an account is hidden; undefined if it is shown. Accounts that were not passed to `load` are read on demand.
+   */
   readonly reasonFor: (fid: number) => HiddenReason | undefined;
   /** Reads accounts ahead, in one statement. */
   readonly load: (fids: Iterable<number>) => void;
 }
 
-/** A viewer with more such links, in both directions, has them looked up account by account. */
+/** For a viewer with more such links, in both directions, they are looked up account by account. */
 const MAX_LISTED = 1000;
 
-/** What links make an account to a viewer, as bits. */
+/** What links make of an account for a viewer, as bits. */
 export const Tie = { Blocking: 1, BlockedBy: 2, Muting: 4 } as const;
 
-/** The ties of a viewer by account, of all accounts that have one; "many" if they are looked up account by account. */
+/** The ties of a viewer by account, for all accounts that have one; "many" if they are looked up account by account. */
 export interface ViewerTies {
   readonly byFid: ReadonlyMap<number, number> | "many";
 }
 
-/** A connection in a snapshot, and what earlier reads of it loaded. */
+/** A connection in a snapshot, with what its earlier reads loaded. */
 export interface TieSource {
   readonly db: IndexDatabase;
   readonly cache: { readonly ties: GenerationCache<number, ViewerTies> };
@@ -53,7 +55,7 @@ const hidingLinks = statement<{ fid: number; tie: number }, [viewerFid: number]>
 );
 const link = (fid: string, type: string, targetFid: string) =>
   `EXISTS (SELECT 1 FROM links l WHERE l.fid = ${fid} AND l.type = ${type} AND l.target_fid = ${targetFid})`;
-// Lookups by primary key: some accounts are blocked by a hundred thousand others.
+// Looks up by primary key, because some accounts are blocked by a hundred thousand others.
 const tieRows = statement<{ fid: number; ties: number }, [viewerFid: number, fidsJson: string]>(
   "rules.relations",
   `SELECT j.value AS fid, ${Tie.Blocking} * ${link("?1", `${LinkType.Block}`, "j.value")}
@@ -74,7 +76,7 @@ function tiesOf({ db, cache }: TieSource, viewerFid: number): ViewerTies["byFid"
   return byFid;
 }
 
-/** Returns the ties of a viewer to accounts, at least of those that have one. */
+/** Returns the ties of a viewer to accounts, at least for those that have one. */
 export function tiesTo(
   source: TieSource,
   viewerFid: number,
@@ -87,8 +89,8 @@ export function tiesTo(
 }
 
 /**
- * Returns what hides accounts from a request, read on demand; undefined if nothing does. Links are public, so the viewer need not be the
- * caller; the owner's lists count only under a key of that owner. Viewers never hide themselves.
+ * Returns the reasons to hide accounts in a response, read on demand; undefined if nothing hides any. Links are public, so
+ * the viewer need not be the caller; the owner's lists count only under a key of that owner. Viewers never hide themselves.
  */
 export function openRelations(
   source: TieSource,
@@ -124,7 +126,7 @@ export function openRelations(
   };
 }
 
-/** Of several reasons for one account, the first counts. */
+/** If several reasons apply to an account, the first counts. */
 function tieReason(tie: number): HiddenReason | undefined {
   if (tie & Tie.Blocking) return "blocking";
   if (tie & Tie.BlockedBy) return "blockedBy";

@@ -4,7 +4,7 @@ import { statement } from "../../db/index/statement.ts";
 import { authAddressOf } from "../../protocol/auth-address.ts";
 import { UserDataType } from "../../protocol/wire/generated/message.ts";
 
-/** The state of a User object. Times are unix seconds. */
+/** The state of a User object. Times are in Unix seconds. */
 export interface UserState {
   readonly fid: number;
   readonly custody: Uint8Array | null;
@@ -23,34 +23,37 @@ export interface UserState {
   readonly score: number | undefined;
 }
 
-/** What scores may decide: filters of webhooks and streams, audiences of sends, the order of user search, trending and for_you feeds, the fold. */
+/**
+ * What scores may affect: filters of webhooks and streams, audiences of sends, the order of user search, trending and
+ * for_you feeds, the fold.
+ */
 export type ScoreUse = "webhooks" | "sends" | "search" | "feeds" | "fold";
 
-/** Which scores are shown, and the one of an account without. */
+/** Which scores are shown, and the score of an account that has none. */
 export interface ScoreSource {
   readonly mode: ScoreMode;
   readonly unknown: number;
 }
 
-/** What scores decide beside that. */
+/** What scores affect, besides being shown. */
 export interface ScorePolicy extends ScoreSource {
-  /** Replies by accounts with less are below the fold. */
+  /** Replies by accounts with a lower score are below the fold. */
   readonly foldBelow: number;
-  /** The operator lists them. */
+  /** Listed by the operator. */
   readonly enforced: ReadonlySet<ScoreUse>;
 }
 
 export interface AuthAddress {
   /** 20 bytes. */
   readonly address: Uint8Array;
-  /** The fid of the app that requested the key; 0 when its metadata names none. */
+  /** The fid of the app that requested the key; 0 if its metadata names none. */
   readonly appFid: number;
 }
 
 export interface Verification {
   readonly address: Uint8Array;
   readonly protocol: number;
-  /** The time of the signature. */
+  /** Time of the signature. */
   readonly timestamp: number;
 }
 
@@ -67,7 +70,7 @@ interface UserRow {
   authKeys: string | null;
 }
 
-// The index of proofs by fid has the name: a look-up by name would read its row, too.
+// The index of proofs by fid contains the name; a look-up by name would also read its row.
 const userRows = statement<UserRow, [fidsJson: string]>(
   "hydrate.users",
   `SELECT f.fid, f.custody, f.registered_at AS registeredAt, c.followers, c.following,
@@ -92,7 +95,7 @@ const verificationRows = statement<Verification & { fid: number }, [fidsJson: st
    ORDER BY v.fid, v.timestamp, v.address`,
 );
 
-/** What a user is loaded from: by row id, and by keys that begin with the fid. */
+/** Look-ups that load a user: by row id, and by keys that begin with the fid. */
 const USER_ROWS = ["fids", "follow_counts", "pro_tiers"];
 const USER_KEYS = ["user_data", "verifications", "signers", "username_proofs_by_fid"];
 

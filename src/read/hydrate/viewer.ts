@@ -10,8 +10,8 @@ export interface ViewerContexts {
   readonly users: ReadonlyMap<number, UserContext>;
   readonly casts: ReadonlyMap<Hash, CastContext>;
   /**
-   * What the viewer is to channels, by id; absent for nothing. In a channel that is not registered, a user with live casts is a member,
-   * and members count as followers.
+   * The viewer's relations to channels, by id; absent if there is none. In a channel that is not registered, a user with
+   * live casts is a member, and members count as followers.
    */
   readonly channels: ReadonlyMap<string, ChannelRelation>;
 }
@@ -21,7 +21,7 @@ interface UserContext {
   readonly followedBy: boolean;
   readonly blocking: boolean;
   readonly blockedBy: boolean;
-  /** In public, or in the app of the request's API key. */
+  /** Publicly, or in the app of the request's API key. */
   readonly muting: boolean;
   /** By that app. */
   readonly banned: boolean;
@@ -62,10 +62,10 @@ const castRows = statement<
 );
 
 /**
- * Loads a viewer's relations to users and casts, in one statement for each kind.
+ * Loads a viewer's relations to users and casts, with one statement per kind.
  *
  * @param owner the lists of the request's API key.
- * @param shown.channels what the viewer is to channels.
+ * @param shown.channels the viewer's relations to channels.
  */
 export function loadViewerContexts(
   source: TieSource,

@@ -6,8 +6,8 @@ import type { PreviewMetadata } from "../hydrate/previews.ts";
 export type Mentioned<User> = readonly (User | undefined)[];
 
 /**
- * Creates the function that presents the other objects that a cast shows: its author, the mentioned users and its
- * channel. It returns undefined when the author does not exist.
+ * Creates a function that presents the other objects that a cast shows: its author, the mentioned users and its channel. It
+ * returns undefined if the author does not exist.
  */
 export function createCastParts<User, Channel>(
   presentUser: (fid: number, hydration: Hydration) => User | undefined,
@@ -21,19 +21,19 @@ export function createCastParts<User, Channel>(
   };
 }
 
-/** The previews of a cast's embeds, in their order; undefined while previews are off. */
+/** The previews of a cast's embeds, in the same order; undefined while previews are off. */
 export type EmbedPreviews = readonly (PreviewMetadata | undefined)[] | undefined;
 
 export function previewsOf({ embeds }: CastState, { previews }: Hydration): EmbedPreviews {
   return previews && embeds.map((embed) => ("url" in embed ? previews.get(embed.url) : undefined));
 }
 
-/** Presents an embedded URL, with its preview where there is one. */
+/** Presents an embedded URL, with its preview if there is one. */
 export function presentUrl(url: string, metadata: PreviewMetadata | undefined) {
   return metadata ? { url, metadata } : { url };
 }
 
-/** Returns the text of a cast with the names of the mentioned users inserted, the form that clients show. */
+/** Returns the text of a cast with the names of the mentioned users inserted, as clients show it. */
 export function textWithNames(
   { text, mentions }: Pick<CastState, "text" | "mentions">,
   mentioned: Mentioned<{ readonly fid: number; readonly username: string }>,
@@ -42,7 +42,10 @@ export function textWithNames(
   return insertMentionNames(text, mentions, (fid) => names.get(fid) ?? `!${fid}`);
 }
 
-/** Profiles and ranges are parallel lists, so a mention of an fid that does not exist is in neither. */
+/**
+ * Presents mentions as profiles and ranges. These are parallel lists, so a mention of an fid that does not exist is in
+ * neither.
+ */
 export function presentMentions<User>(mentioned: Mentioned<User>, ranges: TextWithNames["ranges"]) {
   const profiles: User[] = [];
   const profileRanges: { start: number; end: number }[] = [];
@@ -63,7 +66,8 @@ export interface TextWithNames {
 
 /**
  * Inserts `@name` at the byte offsets at which the protocol stores mentions. An offset beyond the text is clamped to its
- * end, and one inside a character to the start of the character: the protocol accepts any offset up to the text's length.
+ * end, and one inside a character to the start of the character, because the protocol accepts any offset up to the text's
+ * length.
  */
 export function insertMentionNames(
   text: string,

@@ -7,17 +7,17 @@ import type { DatedUser } from "../queries/users/links.ts";
 import type { StorageState } from "../queries/users/registry.ts";
 
 type Present<Skeleton> = (skeleton: Skeleton, hydration: Hydration) => object;
-/** Returns undefined when the object does not exist. */
+/** Returns undefined if the object does not exist. */
 type PresentOne<Id> = (id: Id, hydration: Hydration) => object | undefined;
 
-/** A page of the channels in which a user has casts, or a role. */
+/** A page of the channels in which a user has casts or a role. */
 export interface MembershipPage extends Page<{ readonly id: string; readonly role: ChannelRole }> {
   readonly fid: number;
 }
 
 /**
- * The responses of the read routes that every dialect has, one function per shape. Each builds the whole body from a
- * skeleton and its hydration only, so that handlers do not depend on the dialect.
+ * The responses of the read routes that every dialect has, one function per shape. Each builds the whole body from only a
+ * skeleton and its hydration, so that handlers do not depend on the dialect.
  */
 export interface Presenters {
   readonly user: PresentOne<number>;
@@ -38,7 +38,7 @@ export interface Presenters {
   readonly conversationSummary: () => object;
 }
 
-/** The text in place of a conversation summary. */
+/** Placeholder for a conversation summary. */
 export const NO_SUMMARY = "Conversation summaries are not available.";
 
 /**
@@ -46,7 +46,7 @@ export const NO_SUMMARY = "Conversation summaries are not available.";
  * identical. A state object is replaced when its contents change, so an identical state has identical contents. Responses
  * share the returned object and its JSON, so it must not be modified.
  *
- * Nothing that depends on a viewer may be a part: each viewer would replace the object of all others.
+ * No part may depend on a viewer, because each viewer would replace the object of all others.
  *
  * @param present a pure function that builds an object from the state and its parts.
  */
@@ -66,9 +66,9 @@ export function memoizePresenter<
 }
 
 /**
- * Returns `present` with its last result for each state, valid for hydrations of the same version: most reads follow no
- * commit, and then the parts of what is shown need not even be compared. The result must depend on the state, the index and
- * the time only: not on a viewer, and not on what else the read has loaded.
+ * Memoizes the last result of `present` for each state, valid for hydrations of the same version. Most reads do not follow a
+ * commit, so the parts of what is shown need not even be compared. The result must depend only on the state, the index and
+ * the time, not on a viewer or on what else the read has loaded.
  */
 export function oncePerVersion<State extends object, Versioned extends { readonly version: number }, Shown>(
   present: (state: State, hydration: Versioned) => Shown,
@@ -101,8 +101,8 @@ interface ObjectPresenters<User, Cast, Channel> {
 }
 
 /**
- * Creates the responses that all dialects share but for their objects: the objects under their plain names. Lists follow
- * the order of the ids and omit objects that do not exist.
+ * Creates the responses that differ between dialects only in their objects: the objects under their plain names. Lists
+ * follow the order of the ids and omit objects that do not exist.
  */
 export function plainResponses<User extends object, Cast extends object, Channel extends object>(
   present: ObjectPresenters<User, Cast, Channel>,

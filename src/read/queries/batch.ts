@@ -25,7 +25,7 @@ const followRows = statement<{ fid: number; followedAt: number }, [fid: number]>
 
 /** A like or recast of a live cast, or the newest reply to one. */
 interface ActRow {
-  /** The cast that was acted on. */
+  /** The row of the cast that was acted on. */
   readonly castId: number;
   /** The target of a reaction; 0 for a reply. */
   readonly targetFid: number;
@@ -46,8 +46,8 @@ const reactionRows: Acts = statement(
 );
 const toOthers = (type: number) =>
   `SELECT * FROM (${reactionsOf(type, " AND r.target_fid != ?1")} ORDER BY r.timestamp DESC LIMIT ?2) below`;
-// The newest acts of each kind. Each kind has a cast at most once: of several replies to one, the newest. The author's own
-// casts are one range of an index, so that no row of a cast is read.
+// The newest acts of each kind. A kind has each cast at most once, with the newest of several replies. The author's own
+// casts are one range of an index, so no row of a cast is read.
 const actsOnOthers: Acts = statement(
   "skeleton.batch.acts-on-others",
   `${toOthers(LIKE)}
@@ -90,12 +90,12 @@ const registrationRows = statement<{ bytes: Uint8Array }, [fid: number]>(
    ORDER BY block_number, log_index LIMIT ${MAX_EVENTS}`,
 );
 
-/** Returns the follows of an fid, newest first, unregistered targets included. Times are unix seconds. */
+/** Returns the follows of an fid, newest first, including unregistered targets. Times are in Unix seconds. */
 export function newestFollows(db: IndexDatabase, fid: number): { fid: number; followedAt: number }[] {
   return db.all(followRows, fid);
 }
 
-/** Returns the authors of the live casts that an fid liked or recasted, newest reaction first. Times are unix seconds. */
+/** Returns the authors of the live casts that an fid liked or recasted, newest reaction first. Times are in Unix seconds. */
 export function newestReactions(db: IndexDatabase, fid: number): { targetFid: number; timestamp: number }[] {
   const read = (maxRows: number) => db.all(reactionRows, fid, maxRows);
   return newestActs(db, fid, { limit: MAX_REACTIONS, read }).rows.map(({ targetFid, timestamp }) => ({
@@ -104,7 +104,7 @@ export function newestReactions(db: IndexDatabase, fid: number): { targetFid: nu
   }));
 }
 
-/** Returns acts of an fid, newest first, equal times by the hash of the act. */
+/** Returns acts of an fid, newest first; equal times are ordered by the hash of the act. */
 function newestActs(
   db: IndexDatabase,
   fid: number,
@@ -127,7 +127,7 @@ function newestActs(
   });
 }
 
-/** The acts of an fid on a live cast of another user. */
+/** The acts of an fid on another user's live cast. */
 export interface CastInteraction {
   readonly hash: Hash;
   readonly liked: boolean;
@@ -135,7 +135,7 @@ export interface CastInteraction {
   readonly replied: boolean;
 }
 
-/** Returns the live casts of others that an fid liked, recasted or replied to, newest act first. */
+/** Returns other users' live casts that an fid liked, recasted or replied to, newest act first. */
 export function newestCastInteractions(
   db: IndexDatabase,
   fid: number,
@@ -143,7 +143,7 @@ export function newestCastInteractions(
 ): CastInteraction[] {
   const recent = newestActedOn(db, fid, limit);
   if (recent.length === 0) return [];
-  // Casts of about the same time are on the same pages.
+  // Sorted, because casts of about the same time are on the same pages.
   const found = db.all(actRows, fid, JSON.stringify(recent.toSorted((a, b) => a - b)));
   const interactions = new Map(
     found.map(({ castId, hash, liked, recasted, replied }) => [
@@ -154,19 +154,19 @@ export function newestCastInteractions(
   return recent.flatMap((castId) => interactions.get(castId) ?? []);
 }
 
-/** Returns the ids of the live casts of others that an fid acted on, newest act first. */
+/** Returns the ids of other users' live casts that an fid acted on, newest act first. */
 function newestActedOn(db: IndexDatabase, fid: number, limit: number): number[] {
   const read = (maxRows: number) => newestOfEach(db, fid, maxRows);
   for (let maxActs = limit; ; ) {
     const { rows, hasMore } = newestActs(db, fid, { limit: maxActs, read });
     const castIds = [...new Set(rows.map(({ castId }) => castId))];
     if (!hasMore || castIds.length >= limit) return castIds.slice(0, limit);
-    // Some casts have several acts of one second.
+    // Some casts have several acts in one second.
     maxActs += limit - castIds.length;
   }
 }
 
-/** Returns the newest acts of an fid on casts of others, without the acts on a cast before the last second of such an act. */
+/** Returns the newest acts of an fid on other users' casts, without acts on a cast before its last second with an act. */
 function newestOfEach(db: IndexDatabase, fid: number, maxRows: number): ActRow[] {
   const newestAt = new Map<number, number>();
   return db
@@ -180,7 +180,7 @@ function newestOfEach(db: IndexDatabase, fid: number, maxRows: number): ActRow[]
     .slice(0, maxRows);
 }
 
-/** Returns the on-chain keys of an fid whose latest event is an add, oldest first. Times are unix seconds. */
+/** Returns the on-chain keys of an fid whose latest event is an add, oldest first. Times are in Unix seconds. */
 export function activeSigners(db: IndexDatabase, fid: number) {
   return db.all(signerRows, fid);
 }

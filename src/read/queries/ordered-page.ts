@@ -3,26 +3,26 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { type CursorCodec, cursorCodec, type ListPage, listOf, type Page } from "../cursor.ts";
 import { type CastRef, type Hash, hashesOfCasts, hashOfCast } from "../hydrate/casts.ts";
 
-/** A list whose rows have the order of a rank, and among equal ranks that of a hash. */
+/** A list ordered by a rank, with equal ranks ordered by hash. */
 export interface RankedList<Row> {
   readonly limit: number;
-  /** The last row of the previous page. `isTied`: whether a row has its rank. */
+  /** The last row of the previous page. `isTied` reports whether a row has the same rank. */
   readonly after: { readonly hash: Hash; readonly isTied: (row: Row) => boolean } | undefined;
   /** The order of the hashes of equal ranks. */
   readonly direction?: "asc" | "desc";
   readonly isTied: (a: Row, b: Row) => boolean;
   /**
-   * Returns the first rows by rank, as many as requested unless the list ends. Rows with the rank of `after` are included.
-   * Equal ranks may have any order.
+   * Returns the first rows by rank, as many as requested unless the list ends. Includes rows with the rank of `after`. Equal
+   * ranks may be in any order.
    */
   readonly read: (maxRows: number) => readonly Row[];
-  /** Returns the hashes of rows. Called for equal ranks only. */
+  /** Returns the hashes of rows. Called only for equal ranks. */
   readonly hashesOf: (rows: readonly Row[]) => readonly Hash[];
 }
 
 /**
  * Returns the first `limit` rows of a list in its exact order, and whether it continues. An index without hashes gives the
- * order of the ranks. This function completes the last rank of the page, sorts equal ranks by hash, and then cuts the page.
+ * order of the ranks; this function completes the last rank of the page, sorts equal ranks by hash, and then cuts the page.
  */
 export function orderedPage<Row>(list: RankedList<Row>): { rows: Row[]; hasMore: boolean } {
   const { limit, after } = list;
@@ -36,7 +36,7 @@ export function orderedPage<Row>(list: RankedList<Row>): { rows: Row[]; hasMore:
   }
 }
 
-/** Sorts equal ranks, removes the rows up to the previous page, and the last rank unless it is complete. */
+/** Sorts equal ranks, and removes the rows up to the previous page, as well as the last rank unless it is complete. */
 function sortTies<Row>(list: RankedList<Row>, found: readonly Row[], isComplete: boolean): Row[] {
   const { after, isTied, direction = "desc" } = list;
   if (!hasTies(list, found)) return isComplete ? [...found] : found.slice(0, -1);
@@ -66,7 +66,7 @@ function sortTies<Row>(list: RankedList<Row>, found: readonly Row[], isComplete:
   });
 }
 
-/** Whether the order of some rows depends on their hashes. */
+/** Reports whether the order of some rows depends on their hashes. */
 function hasTies<Row>({ after, isTied }: RankedList<Row>, found: readonly Row[]): boolean {
   let previous: Row | undefined;
   for (const row of found) {
@@ -76,21 +76,21 @@ function hasTies<Row>({ after, isTied }: RankedList<Row>, found: readonly Row[])
   return false;
 }
 
-/** The position of the last cast of the previous page. `timestamp`: unix seconds. */
+/** The position of the last cast of the previous page. `timestamp` is in Unix seconds. */
 export type TimedKey = readonly [timestamp: number, hash: Hash];
 
 type TimedCursor = CursorCodec<readonly ["int", "hash"]>;
 
-/** The position in a second after all of its casts, newest first. */
+/** The position in a second after all of its casts, which are sorted by descending hash. */
 export const LOWEST_HASH: Hash = `0x${"00".repeat(20)}`;
 
 /** An id above those of all casts. */
 export const ABOVE_ALL_CASTS = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns a page of casts by time, newest first, equal times by hash, greatest first.
+ * Returns a page of casts by time, newest first; equal times by hash, greatest first.
  *
- * @param read returns the ids below `below`, the greatest first
+ * @param read returns the ids below `below`, greatest first.
  */
 export function castPage(
   db: IndexDatabase,
@@ -108,7 +108,7 @@ export function castPage(
 /**
  * Declares a list of casts by time, newest first.
  *
- * @param open returns what reads the ids below `below`, the greatest first; undefined for an empty list
+ * @param open returns a function that reads the ids below `below`, greatest first; undefined for an empty list.
  */
 export function castList<Query>(
   endpoint: string,
@@ -129,7 +129,7 @@ export function newestCasts<Row extends CastRef>(
   { limit, after }: { limit: number; after: TimedKey | undefined },
   read: (below: number, maxRows: number) => readonly Row[],
 ): { rows: Row[]; hasMore: boolean } {
-  // Nothing of its second follows the lowest hash.
+  // In its second, nothing sorts after the lowest hash.
   const isSecondRead = after?.[1] === LOWEST_HASH;
   const below = after ? firstCastIdAt(after[0] + (isSecondRead ? 0 : 1)) : ABOVE_ALL_CASTS;
   return orderedPage({
@@ -159,43 +159,43 @@ export function cursorAfter(
 }
 
 /**
- * Returns the condition that the cast is live which a live row names by this id, such as the target of a reaction. Such a cast is
- * in `casts` or in `missing_casts`. Few casts that were here before are missing, so this reads hardly any page beside the
- * row that names the cast, while a lookup in `casts` reads a page for each cast.
+ * Returns the condition that a cast is live which a live row names by this id, such as the target of a reaction. Such a cast
+ * is in `casts` or in `missing_casts`. Few casts that were stored here are missing, so this reads hardly any page besides
+ * the row that names the cast, while a look-up in `casts` reads a page per cast.
  *
- * @param id the column that names the cast; it may also hold the id of a URL
+ * @param id the column that names the cast; it may also contain the id of a URL.
  */
 export const isLiveCast = (id: string) =>
   `(${id} > ${BELOW_ALL_CASTS} AND NOT EXISTS (SELECT 1 FROM missing_casts m WHERE m.id = ${id}))`;
 
-/** A column of the sort key of a merge: an integer, or an integer from 0 to 9. */
+/** A column of the sort key of a merge: an integer, or a single digit from 0 to 9. */
 interface MergeKeyColumn {
-  /** The column's name in the merged rows. */
+  /** Name of the column in the merged rows. */
   readonly name: string;
-  /** The column in the rows of a source; the same as `name` by default. */
+  /** The column in the rows of a source; defaults to `name`. */
   readonly sql?: string;
   readonly kind: "int" | "digit";
 }
 
-/** Digits of an integer in the text of a key: one more than those of the largest safe integer. */
+/** Digits of an integer in the text of a key: one more than the largest safe integer has. */
 const INT_DIGITS = 17;
-/** Added to an integer so that its text has that many digits, whatever the integer; faster than `printf`. */
+/** Added to an integer so that its text always has that many digits; faster than `printf`. */
 const INT_OFFSET = "20000000000000000";
 
 /**
- * Returns a WITH clause that merges the rows of several sources, the greatest key first, as `merged (source, …key)`.
+ * Returns a WITH clause that merges the rows of several sources, greatest key first, as `merged (source, …key)`.
  *
- * A recursive query with an ORDER BY is a priority queue: each step takes out the row with the greatest key and inserts
- * the next row of the same source. The work is one index lookup for each source and one for each merged row, provided
- * that an index of the rows has the columns of the source's condition followed by the key. The columns of a key form one
- * text that sorts as they do, so that a single index lookup finds all of them. A source without more rows has a null key,
- * which sorts after all others.
+ * A recursive query with an ORDER BY is a priority queue: each step takes out the row with the greatest key and inserts the
+ * next row of the same source. The work is one index look-up per source and one per merged row, provided that an index of
+ * the rows has the columns of the source's condition followed by the key. The columns of a key form one text that sorts as
+ * they do, so that a single index look-up finds all of them. An exhausted source has a null key, which sorts after all
+ * others.
  *
- * @param sources the SQL expression of a source's id, and the tables that list the sources
- * @param rowsOf returns the table and the condition of the rows of one source
- * @param key the columns of the sort key
- * @param below the placeholders of the key that all merged rows are below
- * @param limit the placeholder of the largest number of merged rows
+ * @param sources the SQL expression of a source's id, and the tables that list the sources.
+ * @param rowsOf returns the table and the condition of the rows of one source.
+ * @param key the columns of the sort key.
+ * @param below the placeholders of the key that all merged rows are below.
+ * @param limit the placeholder of the maximum number of merged rows.
  */
 export function mergeNewest(merge: {
   readonly sources: { readonly id: string; readonly from: string };
@@ -221,14 +221,14 @@ export function mergeNewest(merge: {
 }
 
 /**
- * Returns a query that merges the casts of several sources, the newest first, as rows of `id`. A cast of several sources
- * appears once for each. Works as `mergeNewest`, with the id as the key.
+ * Returns a query that merges the casts of several sources, newest first, as rows of `id`. A cast of several sources appears
+ * once per source. Works like `mergeNewest`, with the id as the key.
  *
- * @param sources the SQL expressions that identify a source, and the tables that list the sources
- * @param rowsOf returns the table and the condition of the rows of one source
- * @param idColumn the column of the cast's id in these rows; `id` by default
- * @param below the placeholder of the id that all merged rows are below
- * @param limit the placeholder of the largest number of merged rows
+ * @param sources the SQL expressions that identify a source, and the tables that list the sources.
+ * @param rowsOf returns the table and the condition of the rows of one source.
+ * @param idColumn the column of the cast's id in these rows; defaults to `id`.
+ * @param below the placeholder of the id that all merged rows are below.
+ * @param limit the placeholder of the maximum number of merged rows.
  */
 export function mergeNewestCasts(merge: {
   readonly sources: { readonly key: readonly string[]; readonly from: string };
@@ -251,14 +251,14 @@ export function mergeNewestCasts(merge: {
    SELECT id FROM below b WHERE id IS NOT NULL`;
 }
 
-/** Returns the SQL of a key as one text. */
+/** Returns SQL that encodes a key as one text. */
 function encodeKey(key: readonly MergeKeyColumn[]): string {
   return key
     .map(({ name, sql = name, kind }) => (kind === "int" ? `(${INT_OFFSET} + ${sql})` : sql))
     .join(" || ");
 }
 
-/** Returns the SQL of the columns of a key out of its text. */
+/** Returns SQL that extracts the columns of a key from its text. */
 function decodeKey(key: readonly MergeKeyColumn[], text: string): string {
   let at = 1;
   const columns = key.map(({ kind }) => {
@@ -270,7 +270,7 @@ function decodeKey(key: readonly MergeKeyColumn[], text: string): string {
   return columns.join(", ");
 }
 
-/** Creates the cursor codec of an endpoint whose list has the newest casts first; equal times by hash, greatest first. */
+/** Creates the cursor codec of an endpoint that lists casts newest first; equal times by hash, greatest first. */
 export function timedCursor(endpoint: string) {
   return cursorCodec(endpoint, ["int", "hash"]);
 }

@@ -4,41 +4,41 @@ import type { CastRef } from "../hydrate/casts.ts";
 import { type OwnerRules, openRelations, type Relations, type TieSource } from "../hydrate/relations.ts";
 import { type SelectVisible, visiblePage } from "./visible-page.ts";
 
-/** The viewer of a list, and whose list it is. */
+/** The viewer of a list, and the account whose list it is. */
 export interface Audience {
   readonly viewerFid: number | undefined;
   /**
-   * The account that the request asks for. If it is banned, or it and the viewer block each other, in either direction, its list is empty.
-   * A mute does not hide it here: the viewer asks for it.
+   * The account that the request asks for. Its list is empty if it is banned, or if it and the viewer block each other in
+   * either direction. A mute does not hide it here, because the viewer asks for it.
    */
   readonly subjectFid?: number | undefined;
 }
 
-/** A cast of a list. `recasterFid`: who recasted it, if it is shown for that. */
+/** A cast of a list. `recasterFid` is the account that recasted it, if it is shown for that reason. */
 export interface ListedCast extends CastRef {
   readonly recasterFid?: number | undefined;
 }
 
-/** Selects the rows of a list that its viewer is shown. One definition for all lists. */
+/** Selects the rows of a list that its viewer is shown. All lists share this definition. */
 export interface ListRules {
-  /** Whether the list has nothing for this viewer. */
+  /** Whether the list is empty for this viewer. */
   readonly isClosed: boolean;
-  /** Rows of accounts, by the accounts' own relation to the viewer. */
+  /** Selects rows of accounts by the accounts' own relation to the viewer. */
   readonly accounts: <Row extends { readonly fid: number }>(rows: readonly Row[]) => readonly Row[];
   /**
-   * Casts whose author, and whose recaster if they are shown for a recast, are not hidden. Replies drop if their parent or root is by
-   * a banned account, or one that the viewer blocks or is blocked by.
+   * Selects casts whose author (and recaster, if they are shown for a recast) is not hidden. Replies are dropped if their
+   * parent or root is by a banned account, or by one that the viewer blocks or is blocked by.
    */
   readonly casts: <Row extends ListedCast>(rows: readonly Row[]) => readonly Row[];
-  /** Casts by their author only. */
+  /** Selects casts by their author only. */
   readonly byAuthor: <Row extends CastRef>(rows: readonly Row[]) => readonly Row[];
-  /** Notifications by who acted, mentions and replies as casts too. */
+  /** Selects notifications by the actor, and mentions and replies also as casts. */
   readonly acts: <Row extends Act>(rows: readonly Row[]) => readonly Row[];
-  /** Whether the viewer blocks or mutes the account, rather than being blocked by it. */
+  /** Reports whether the viewer blocks or mutes the account, rather than being blocked by it. */
   readonly isHiddenByViewer: (fid: number) => boolean;
 }
 
-/** What notified a user. `castId`: the cast that mentions or replies, if it is one. */
+/** An act that notified a user. `castId` is the cast that mentions or replies, if it is one. */
 interface Act {
   readonly actorFid: number;
   readonly castId?: number | undefined;
@@ -57,15 +57,15 @@ const castPeople = statement<CastPeople, [idsJson: string]>(
    FROM json_each(?) j CROSS JOIN casts c ON c.id = j.value`,
 );
 
-/** Who reads: a connection in a snapshot, and the lists of the owner of the request's API key. */
+/** The reader: a connection in a snapshot, and the lists of the owner of the request's API key. */
 export interface RuleSource extends TieSource {
   /** Undefined without a key, and for an owner without lists. */
   readonly owner?: OwnerRules | undefined;
 }
 
 /**
- * Returns the rules of a list; undefined if nothing can be hidden from its reader, which costs nothing without a viewer and a list of
- * bans.
+ * Returns the rules of a list; undefined if nothing can be hidden from its reader. That costs nothing without a viewer and a
+ * list of bans.
  */
 export function openListRules(
   source: RuleSource,
@@ -83,7 +83,7 @@ export function openListRules(
     !isActorHidden(fid) &&
     !(parentFid !== null && isBlock(relations, parentFid)) &&
     !(rootFid !== null && isBlock(relations, rootFid));
-  /** Returns who wrote casts, and reads the relations to all of them. */
+  /** Returns the authors of casts, and loads the relations to all of them. */
   const peopleOf = (ids: readonly number[], others: readonly number[] = []): Map<number, CastPeople> => {
     const rows = ids.length === 0 ? [] : db.all(castPeople, JSON.stringify(ids));
     relations.load([
@@ -133,17 +133,17 @@ export function openListRules(
   };
 }
 
-/** Whether more than a mute hides an account. */
+/** Reports whether an account is hidden by more than a mute. */
 function isBlock(relations: Relations, fid: number): boolean {
   const reason = relations.reasonFor(fid);
   return reason !== undefined && reason !== "muting";
 }
 
 /**
- * Returns a page of a list as its viewer is shown it.
+ * Returns a page of a list as its viewer sees it.
  *
- * @param read returns a page of the whole list
- * @param select returns which rows the rules show
+ * @param read returns a page of the whole list.
+ * @param select returns which rows the rules show.
  */
 export function ruledPage<Shape extends KeyShape, Row>(
   rules: ListRules | undefined,

@@ -1,21 +1,21 @@
 import type { KeyShape, ListPage, Page, PagePosition } from "../cursor.ts";
 
-/** Rows that are read at a time, but for a larger page. */
+/** Maximum number of rows read at a time, except for a larger page. */
 const MAX_ROWS = 200;
 const MAX_ROUNDS = 10;
-/** Rows that are looked at for a page. A page whose rows are mostly hidden ends there, with a cursor. */
+/** Returns the maximum number of rows examined for a page. A page whose rows are mostly hidden ends there, with a cursor. */
 const maxExamined = (limit: number) => Math.max(1000, 20 * limit);
 
 /** Returns the rows that are shown, in their order. */
 export type SelectVisible<Row> = (rows: readonly Row[]) => readonly Row[];
 
 /**
- * Returns a page without the rows that rules hide. It reads on until the page is full and another visible row is known, so that the
- * cursor is null exactly at the end. A page whose rows are mostly hidden ends earlier, after the rows that were looked at; so does one
- * where the query itself ended early.
+ * Returns a page without the rows that rules hide. Continues to read until the page is full and another visible row is
+ * known, so that the cursor is null exactly at the end. A page whose rows are mostly hidden ends earlier, after the rows
+ * that were examined; so does a page for which the query itself ended early.
  *
- * @param visible undefined where nothing is hidden
- * @param read returns a page of the whole list
+ * @param visible undefined if nothing is hidden.
+ * @param read returns a page of the whole list.
  */
 export function visiblePage<Shape extends KeyShape, Row>(
   query: ListPage<Shape>,
@@ -26,7 +26,7 @@ export function visiblePage<Shape extends KeyShape, Row>(
   if (!visible) return read({ limit, after: query.after });
   const shown: Row[] = [];
   let after = query.after;
-  // Some more than the page: a few hidden rows should not cost a second read of the list.
+  // Slightly more than the page, so that a few hidden rows do not cost a second read of the list.
   let size = limit + 1 + Math.ceil(limit / 4);
   let examined = 0;
   /** The cursor after the last row of a full page, which may never be needed. */

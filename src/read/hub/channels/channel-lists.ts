@@ -23,7 +23,7 @@ type List<Query, Row> = <Item>(
   reader?: ListReader,
 ) => Promise<Result<Page<Item>, Refusal>>;
 
-/** A channel of an owner. `fid`: 0 while no one has verified the address. */
+/** A channel of an owner. `fid` is 0 while no account has verified the address. */
 export interface ChannelInfo extends OwnedChannel {
   readonly fid: number;
 }
@@ -44,7 +44,7 @@ export interface MembershipEntry {
   readonly state: number;
 }
 
-/** `timestamp`: unix seconds, `followedAt`: Farcaster seconds. */
+/** `timestamp` is in Unix seconds, `followedAt` in Farcaster seconds. */
 export interface FollowerEntry {
   readonly fid: number;
   readonly timestamp: number;
@@ -56,15 +56,15 @@ export interface FollowEntry {
   readonly followedAt: number;
 }
 
-/** Lists of channels. Tokens belong to the channel, address or fid of their list. */
+/** Lists of channels. Page tokens are bound to the channel, address or fid of their list. */
 export interface ChannelLists {
   /** The channels of an address, by key. */
   readonly channelsByAddress: List<{ readonly address: Uint8Array }, ChannelInfo>;
   /** The channels of the addresses that an fid stands for, by address, then by key. */
   readonly channelsByFid: List<{ readonly fid: number }, ChannelInfo>;
-  /** The members of a channel in any state, or in one, by fid. */
+  /** The members of a channel, in any state or in a given one, by fid. */
   readonly channelMembers: List<OfChannel & { readonly stateFilter?: number | undefined }, MemberEntry>;
-  /** What moderators decided about casts, by the casts' hashes. */
+  /** The decisions of moderators about casts, by the casts' hashes. */
   readonly channelModerations: List<OfChannel, ModerationEntry>;
   /** The channels in which an fid has a state, by id. */
   readonly channelMembershipsByFid: List<{ readonly fid: number }, MembershipEntry>;
@@ -134,7 +134,7 @@ const likesBefore = statement<LikeRow, AfterLike>(
 );
 
 const NO_BYTES = new Uint8Array();
-/** Above every target of a slot and every id of a channel. */
+/** Sorts after every target of a slot and every id of a channel. */
 const LAST_BYTES = new Uint8Array(64).fill(0xff);
 const bytesOf = (hex: string) => new Uint8Array(Buffer.from(hex, "hex"));
 
@@ -255,11 +255,11 @@ export function createChannelLists(context: ReadContext): ChannelLists {
 }
 
 interface KeyedChannelList<Row, Shape extends KeyShape> {
-  /** Whether a page of 0 rows may be asked for. Default: no. */
+  /** Whether a page of 0 rows may be requested. Default: no. */
   readonly mayBeEmpty?: boolean;
-  /** Why the list is refused, whatever the page. */
+  /** Why the list is refused, whichever page is requested. */
   readonly refused?: Result<never, Refusal> | undefined;
-  /** Unique to what the list is of. */
+  /** Unique per list and its subject. */
   readonly name: string;
   readonly shape: Shape;
   readonly keyOf: (row: Row) => Key<Shape>;

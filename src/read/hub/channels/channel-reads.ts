@@ -25,9 +25,9 @@ import { type ChannelUpdateBody, ReactionType } from "../../../protocol/wire/gen
 import type { ReadContext } from "../context.ts";
 import { BEING_FILLED, invalidParam, type Refusal, type refuse } from "../refusal.ts";
 
-/** Reads of one thing of a channel. Times of members and follows are Farcaster seconds, expiry is in unix seconds. */
+/** Reads of a single object of a channel. Times of members and follows are in Farcaster seconds, expiry in Unix seconds. */
 export interface ChannelReads {
-  /** The owner of the channel of a key; fid 0 while no one has verified the address. */
+  /** Returns the owner of the channel with a key; fid 0 while no account has verified the address. */
   channelOwner(query: { key: string }): Result<ChannelOwner, Refusal>;
   channelMember(query: ChannelAndFid): Result<ChannelMember, Refusal>;
   channelPin(query: OfChannel): Result<ChannelPin | undefined, Refusal>;
@@ -61,7 +61,7 @@ export interface ChannelPin {
   readonly authorFid: number;
 }
 
-/** The settings of a channel, with the modes that are in force. */
+/** The settings of a channel, with the modes that are in effect. */
 export interface ChannelMetadata
   extends Partial<Pick<ChannelUpdateBody, "name" | "description" | "imageUrl" | "header" | "rules">>,
     ChannelModes {}
@@ -73,7 +73,7 @@ const CHANNELS_ARE_READ: Refusal = {
 const NOT_REGISTERED: Refusal = { code: "not_found", reason: "channel not registered" };
 const MAX_FID = 0xffff_ffff;
 
-/** Returns why the node cannot say anything about channels yet; undefined if it can. */
+/** Returns why the node cannot report on channels yet; undefined if it can. */
 export function refusalOfUnread({ db, isFilled }: ReadContext): ReturnType<typeof refuse> | undefined {
   if (!isFilled()) return err(BEING_FILLED);
   return isChannelHistoryDue(db) ? err(CHANNELS_ARE_READ) : undefined;

@@ -7,9 +7,12 @@ import { GenerationCache } from "../../../lib/generation-cache.ts";
 import { type CastRow, type MessageDb, type StoredMessage, storedCasts } from "../stored-message.ts";
 import { type BothWays, bothWays, pick, type RowSource } from "./merge-sources.ts";
 
-/** In a thread. */
+/** Per thread. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** A message with its columns and its wire form, or its JSON: what is the same for all, and what each byte of its data adds. */
+/**
+ * Estimated size of a message with its columns and its wire form, or its JSON: a fixed part, and a part per byte of its
+ * data.
+ */
 const BASE_BYTES = 1200;
 const COPIES = 4;
 
@@ -19,13 +22,13 @@ const castsById = statement<CastRow, [ids: string]>(
 );
 
 /**
- * The casts that a thread read last, with what was made of them. A cast is five rows that lie far apart in the index, which is most of the
- * time of a page. Each read first drops the casts that commits changed since the one before, within its own snapshot, so it
- * never returns a deleted cast.
+ * The casts that a thread read last, with what was derived from them. A cast is five rows far apart in the index, which take
+ * most of the time of a page. Each read first drops the casts that commits have changed since the previous one, within its
+ * own snapshot, so it never returns a deleted cast.
  */
 export class CastMessages {
   readonly #casts = new GenerationCache<number, StoredMessage>(MAX_BYTES / 2, bytesOf);
-  /** The number of the last commit that the cache reflects. */
+  /** Number of the last commit that the cache reflects. */
   #seq: number | undefined;
 
   /** Returns the casts whose ids `list` returns, in its order. */
@@ -66,7 +69,7 @@ function bytesOf({ columns }: StoredMessage): number {
   return BASE_BYTES + COPIES * (columns.text.length + (columns.rest?.length ?? 0));
 }
 
-/** What lists of casts read from. */
+/** Dependencies of lists of casts. */
 export interface CastDb extends MessageDb {
   /** The casts that the thread read last. */
   readonly casts: CastMessages;
@@ -74,12 +77,12 @@ export interface CastDb extends MessageDb {
 
 type Source = RowSource<StoredMessage>;
 
-/** Longer reads belong to walks over everything, which would displace the casts that are read again. */
+/** Longer reads belong to full walks, which would displace casts that are read repeatedly. */
 const MAX_CACHED_ROWS = 128;
 
 type CastParams = [key: number, id: number, limit: number];
 
-/** A list of casts: only its ids, and with all of each cast. */
+/** The statements of a list of casts: one returns only ids, the other complete casts. */
 interface CastStatements {
   readonly ids: BothWays<{ id: number }, CastParams>;
   readonly rows: BothWays<CastRow, CastParams>;
@@ -113,13 +116,13 @@ const castsByMention = castsOfIds(
      ORDER BY cast_id ${direction}`,
 );
 
-/** The casts of an author. */
+/** Returns the casts of an author. */
 export const castsOf = (on: CastDb, fid: number): Source => castSource(on, castsByAuthor, fid);
-/** The casts below a cast, by its id. */
+/** Returns the casts below a cast, by its id. */
 export const castsBelow = (on: CastDb, parentId: number): Source => castSource(on, castsByParent, parentId);
-/** The casts directly under a URL, by its id. */
+/** Returns the casts directly under a URL, by its id. */
 export const castsBelowUrl = (on: CastDb, urlId: number): Source => castSource(on, castsByParentUrl, urlId);
-/** The casts that mention an fid. */
+/** Returns the casts that mention an fid. */
 export const castsMentioning = (on: CastDb, fid: number): Source => castSource(on, castsByMention, fid);
 
 function castSource(on: CastDb, { ids, rows }: CastStatements, key: number): Source {
@@ -138,7 +141,7 @@ function castSource(on: CastDb, { ids, rows }: CastStatements, key: number): Sou
               return found;
             });
           const found = on.db.all(pick(rows, reverse), key, position, limit);
-          // A join may return the rows in another order than its first table.
+          // A join may return the rows in an order other than that of its first table.
           found.sort(reverse ? (a, b) => b.id - a.id : (a, b) => a.id - b.id);
           moveTo(found.at(-1));
           return found.map((row) => storedCasts.message(on, row));

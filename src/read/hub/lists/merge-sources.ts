@@ -4,22 +4,22 @@ import type { Statement } from "../../../db/sqlite/statement-registry.ts";
 import type { StoredMessage } from "../stored-message.ts";
 import { ROWS_PER_TURN, type Turns } from "../turns.ts";
 
-/** A row with its time in unix seconds. */
+/** A row with its time in Unix seconds. */
 export interface TimedRow {
   readonly at: number;
 }
 
 /**
- * Rows that one index has in the order of their time. A list that no single index holds merges several. The order of rows of
- * one second is the index's own.
+ * Rows of one index in the order of their time. A list that no single index contains merges several. The order of rows
+ * within one second is the index's own.
  */
 export interface RowSource<Row extends TimedRow> {
-  /** Opens the rows of the seconds from `fromSecs` on or, if `reverse` is set, down from it. */
+  /** Opens the rows from the second `fromSecs` upwards or, if `reverse` is set, downwards. */
   open(fromSecs: number, reverse: boolean): RowCursor<Row>;
 }
 
 interface RowCursor<Row extends TimedRow> {
-  /** Returns at most `limit` of the next rows. Fewer are the last ones. */
+  /** Returns at most `limit` of the next rows. Fewer rows mean that the source has ended. */
   read(limit: number): readonly Row[];
 }
 
@@ -35,7 +35,9 @@ interface Opened<Row extends TimedRow> {
   isAtEnd: boolean;
 }
 
-/** The rows of several sources by time. Each source is read in slices, after the last row of the slice before. */
+/**
+ * The rows of several sources by time. Each source is read in slices, each starting after the last row of the previous one.
+ */
 export class MergedRows<Row extends TimedRow> {
   readonly #queue: TinyQueue<Opened<Row>>;
   #nearest: Opened<Row> | undefined;
@@ -48,7 +50,7 @@ export class MergedRows<Row extends TimedRow> {
   /**
    * Opens the sources, and lets other work of the thread run in between.
    *
-   * @param wanted the number of rows that are probably taken.
+   * @param wanted the number of rows that will probably be taken.
    */
   static async open<Row extends TimedRow>(
     sources: readonly RowSource<Row>[],
@@ -72,7 +74,7 @@ export class MergedRows<Row extends TimedRow> {
     const nearest = this.#nearest;
     if (nearest === undefined) return undefined;
     if (nearest.next === nearest.rows.length) {
-      // The slice is read only now: most pages end before it.
+      // The slice is read only now, because most pages end before it.
       if (refill(nearest)) this.#queue.push(nearest);
       this.#nearest = this.#queue.pop();
       return this.next();
@@ -98,7 +100,7 @@ function refill<Row extends TimedRow>(opened: Opened<Row>): boolean {
   opened.next = 0;
   opened.isAtEnd = opened.rows.length < opened.limit;
   opened.rowsRead += opened.rows.length;
-  // As many again as were read so far: little is read in vain, and a long list is read in long slices.
+  // As many again as were read so far, so that few rows are read needlessly and a long list is read in long slices.
   opened.limit = Math.min(opened.rowsRead, ROWS_PER_TURN);
   return opened.rows.length > 0;
 }
@@ -111,7 +113,7 @@ export interface BothWays<Row, Params extends readonly Value[]> {
   readonly backward: Statement<Row, Params>;
 }
 
-/** Declares both forms of a statement: `behind` compares with a position, `direction` sorts. */
+/** Declares both forms of a statement. `behind` is the comparison with a position, `direction` the sort order. */
 export function bothWays<Row, Params extends readonly Value[]>(
   name: string,
   sql: (behind: ">" | "<", direction: "ASC" | "DESC") => string,
@@ -129,9 +131,9 @@ export function pick<Row, Params extends readonly Value[]>(
   return reverse ? backward : forward;
 }
 
-/** A source that continues behind the key of its last row. */
+/** Returns a source that continues after the key of its last row. */
 export function keyedSource<Row, Position extends readonly number[]>(options: {
-  /** The position before all rows of a second, or after them. */
+  /** Returns the position before all rows of a second, or after them. */
   edge: (at: number, end: number) => Position;
   keyOf: (row: Row) => Position;
   read: (position: Position, limit: number, reverse: boolean) => Row[];

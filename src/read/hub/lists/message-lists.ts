@@ -26,7 +26,7 @@ import {
 import { idsOfTarget, type Target, targetError } from "./single-messages.ts";
 import { listByHash, listBySender, readTimeList, type TimeList, type TimeRange } from "./time-list.ts";
 
-/** A list of messages, in a format of the caller. */
+/** A list of messages, in a format chosen by the caller. */
 export type MessageList<Query> = <Item>(
   query: Query & PageQuery,
   format: RowFormat<StoredMessage, Item>,
@@ -36,11 +36,11 @@ export type MessageList<Query> = <Item>(
 export interface FidQuery {
   readonly fid: number;
 }
-/** `reactionType` 0 stands for both. */
+/** A `reactionType` of 0 means both types. */
 export interface ReactionsByFidQuery extends FidQuery {
   readonly reactionType?: number | undefined;
 }
-/** `linkType` "" stands for all. */
+/** A `linkType` of "" means all types. */
 export interface LinksByFidQuery extends FidQuery {
   readonly linkType?: string | undefined;
 }
@@ -55,14 +55,14 @@ export interface ReactionsByTargetQuery extends TargetQuery {
   readonly reactionType?: number | undefined;
 }
 
-/** The lists of live messages. Adds only, unless the name says otherwise. */
+/** Lists of live messages. They contain only adds unless the name says otherwise. */
 export interface MessageLists {
   readonly castsByFid: MessageList<FidQuery>;
   readonly castsByParent: MessageList<TargetQuery>;
   readonly castsByMention: MessageList<FidQuery>;
   readonly reactionsByFid: MessageList<ReactionsByFidQuery>;
   readonly reactionsByTarget: MessageList<ReactionsByTargetQuery>;
-  /** Like `reactionsByTarget`, for one type and a cast. */
+  /** Like `reactionsByTarget`, but for one type and a cast. */
   readonly reactionsByCast: MessageList<ReactionsByTargetQuery>;
   readonly linksByFid: MessageList<LinksByFidQuery>;
   readonly linksByTarget: MessageList<LinksByTargetQuery>;
@@ -72,7 +72,7 @@ export interface MessageLists {
   /** Adds and removes, here and below. */
   readonly allCastMessagesByFid: MessageList<FidQuery & TimeRange>;
   readonly allReactionMessagesByFid: MessageList<FidQuery & TimeRange>;
-  /** Without compact states. */
+  /** Excludes compact states. */
   readonly allLinkMessagesByFid: MessageList<FidQuery & TimeRange>;
   readonly allVerificationMessagesByFid: MessageList<FidQuery & TimeRange>;
   readonly allUserDataMessagesByFid: MessageList<FidQuery & TimeRange>;

@@ -75,12 +75,12 @@ const genericByAge = bothWays<
 );
 const compactIds = statement<{ id: number; timestamp: number }, [fid: number, store: number]>(
   "hub.compact-states",
-  // The slots of compact states start with this byte, and no others do.
+  // The slots of compact states, and only those, start with this byte.
   "SELECT id, timestamp FROM messages WHERE fid = ? AND store = ? AND slot >= x'ff'",
 );
 const genericById = storedOthers.where<[id: number]>("hub.message-by-id", "t.id = ?");
 
-/** The reactions of one type of an author. */
+/** Returns the reactions of one type by an author. */
 export function reactionsOf(on: MessageDb, fid: number, type: number): Source {
   return keyedSource<ReactionRow, readonly [number, number, number]>({
     edge: (at, end) => [at, end, end],
@@ -90,7 +90,7 @@ export function reactionsOf(on: MessageDb, fid: number, type: number): Source {
   });
 }
 
-/** The reactions of one type to a cast or a URL, by its id. */
+/** Returns the reactions of one type to a cast or a URL, by its id. */
 export function reactionsTo(on: MessageDb, targetId: number, type: number): Source {
   return keyedSource<ReactionRow, readonly [number, number]>({
     edge: (at, end) => [at, end],
@@ -100,15 +100,15 @@ export function reactionsTo(on: MessageDb, targetId: number, type: number): Sour
   });
 }
 
-/** The links of one type of an author. */
+/** Returns the links of one type by an author. */
 export const linksOf = (on: MessageDb, fid: number, type: number | string): Source[] =>
   linksByAuthor.map((one) => linkSource(on, one, fid, type, ({ targetFid }) => targetFid));
 
-/** The links of one type to an fid. */
+/** Returns the links of one type to an fid. */
 export const linksTo = (on: MessageDb, targetFid: number, type: number | string): Source[] =>
   linksByTarget.map((one) => linkSource(on, one, targetFid, type, ({ fid }) => fid));
 
-/** The stored types of the links of an author. */
+/** Returns the stored types of the links of an author. */
 export function linkTypesOf({ db }: MessageDb, fid: number): (number | string)[] {
   const types: (number | string)[] = [];
   for (let row = db.get(linkTypeAfter, fid, 0); row; row = db.get(linkTypeAfter, fid, row.type))
@@ -131,7 +131,7 @@ function linkSource(
   });
 }
 
-/** The messages of the generic table of an author: adds, removes or both. */
+/** Returns an author's messages in the generic table: adds, removes or both. */
 export function genericOf(
   on: MessageDb,
   fid: number,
@@ -151,7 +151,7 @@ export const ADDS = [Kind.Add, Kind.Add] as const;
 export const REMOVES = [Kind.Remove, Kind.Remove] as const;
 export const ADDS_AND_REMOVES = [Kind.Add, Kind.Remove] as const;
 
-/** The user data of an author: at most one message of each type. */
+/** Returns the user data of an author, at most one message per type. */
 export function userDataOf(on: MessageDb, fid: number): Source {
   return listSource(
     () => on.db.all(userDataByAuthor, fid).map((row) => ({ at: row.timestamp, row })),
@@ -159,7 +159,7 @@ export function userDataOf(on: MessageDb, fid: number): Source {
   );
 }
 
-/** The compact link states of an author. They are large, so each is read when it is its turn. */
+/** Returns the compact link states of an author. They are large, so each is read only when its turn arrives. */
 export function compactStatesOf(on: MessageDb, fid: number): Source {
   return listSource(
     () =>
@@ -171,7 +171,7 @@ export function compactStatesOf(on: MessageDb, fid: number): Source {
   );
 }
 
-/** A source of few rows, which are listed at once. A row that is deleted before it is shown is left out. */
+/** Returns a source of few rows, which are listed at once. A row that is deleted before it is shown is skipped. */
 function listSource<Row extends { readonly at: number }>(
   list: () => Row[],
   show: (row: Row) => StoredMessage | undefined,

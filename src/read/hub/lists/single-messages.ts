@@ -16,7 +16,7 @@ import {
   storedUserData,
 } from "../stored-message.ts";
 
-/** Live messages by what makes them unique. */
+/** Finds live messages by what makes them unique. */
 
 const castByHash = storedCasts.where<[fid: number, hash: Uint8Array]>(
   "hub.cast",
@@ -48,7 +48,7 @@ const castIds = statement<{ id: number }, [hash: Uint8Array, fid: number]>(
 /** A cast, live or not, or a URL. */
 export type Target = { readonly fid: number; readonly hash: Uint8Array } | { readonly url: string };
 
-/** The ids by which rows name a target: none, one, or two of a cast whose rows are being moved. */
+/** Returns the ids by which rows name a target: none, one, or two for a cast whose rows are being moved. */
 export function idsOfTarget({ db }: MessageDb, target: Target): number[] {
   if (!("url" in target)) return db.all(castIds, target.hash, target.fid).map(({ id }) => id);
   const id = findUrlId(db, target.url);
@@ -57,12 +57,12 @@ export function idsOfTarget({ db }: MessageDb, target: Target): number[] {
 
 const HASH_BYTES = 20;
 
-/** The refusal of a hash of another length than that of a message. */
+/** Returns the refusal of a hash whose length is not that of a message hash. */
 function hashError(hash: Uint8Array): ReturnType<typeof refuse> | undefined {
   return hash.length === HASH_BYTES ? undefined : invalidParam(`a hash has ${HASH_BYTES} bytes`);
 }
 
-/** The refusal of a request without a target, with `missing` as its text, or with a hash of another length. */
+/** Returns the refusal of a request without a target, with `missing` as its text, or with a hash of the wrong length. */
 export function targetError(
   target: Target | undefined,
   missing: string,
@@ -102,12 +102,12 @@ function findVerification(on: MessageDb, fid: number, address: Uint8Array): Stor
 
 type Found = Result<StoredMessage, Refusal>;
 
-/** Reads of one live message. */
+/** Reads of a single live message. */
 export interface MessageReads {
   cast(query: { fid: number; hash: Uint8Array }): Found;
   reaction(query: { fid: number; reactionType: number; target: Target | undefined }): Found;
   link(query: { fid: number; linkType: string; targetFid: number | undefined }): Found;
-  /** Finds a message of an empty value, too. */
+  /** Finds messages with an empty value too. */
   userData(query: { fid: number; userDataType: number }): Found;
   verification(query: { fid: number; address: Uint8Array }): Found;
 }

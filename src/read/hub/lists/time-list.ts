@@ -17,22 +17,22 @@ import type { StoredMessage } from "../stored-message.ts";
 import type { Turns } from "../turns.ts";
 import { MergedRows, type RowSource, type TimedRow } from "./merge-sources.ts";
 
-/** Times of a list in Farcaster seconds, both inclusive. */
+/** A time range of a list in Farcaster seconds, both ends inclusive. */
 export interface TimeRange {
   readonly startTimestamp?: number | undefined;
   readonly stopTimestamp?: number | undefined;
 }
 
-/** The order of the rows of one second. */
+/** The order of the rows within one second. */
 interface TieOrder<Row, Shape extends KeyShape> {
-  /** The position of a row, its time first. */
+  /** Returns the position of a row, its time first. */
   keyOf(row: Row): Key<Shape>;
-  /** Compares a row with a position of the same second. */
+  /** Compares a row with a position in the same second. */
   compareKey(row: Row, key: Key<Shape>): number;
   compare(a: Row, b: Row): number;
 }
 
-/** A list by time and then by `order`. */
+/** A list ordered by time and then by `order`. */
 export interface TimeList<Row extends TimedRow, Shape extends KeyShape> {
   readonly order: TieOrder<Row, Shape>;
   readonly tokens: TokenCodec<Shape>;
@@ -41,8 +41,9 @@ export interface TimeList<Row extends TimedRow, Shape extends KeyShape> {
 const LAST_SECOND = FARCASTER_EPOCH_UNIX_SECS + 0xffff_ffff;
 
 /**
- * Returns a page of rows by time and, within a second, in the order of the list. Indexes have the rows of one second in another
- * order, so whole seconds are collected and sorted; of a full second only as many rows as the page has room for are kept.
+ * Returns a page of rows by time and, within a second, in the order of the list. Indexes have the rows of one second in
+ * another order, so whole seconds are collected and sorted; of a large second, only as many rows as the page has room for
+ * are kept.
  */
 export async function readTimeList<Row extends TimedRow, Shape extends readonly ["int", ...KeyShape], Item>(
   { order, tokens }: TimeList<Row, Shape>,
@@ -64,7 +65,7 @@ export async function readTimeList<Row extends TimedRow, Shape extends readonly 
   const edge = reverse ? range.last : range.first;
   const afterSecs = after === undefined ? edge : Number(after[0]);
   const fromSecs = reverse ? Math.min(edge, afterSecs) : Math.max(edge, afterSecs);
-  // One row more shows that the last second has ended.
+  // One more row shows that the last second has ended.
   const rows = await MergedRows.open(sources, { fromSecs, reverse, wanted: builder.wanted + 1, turns });
   for (let row = rows.next(); row; row = rows.next()) {
     const turn = turns.next();
@@ -102,7 +103,7 @@ class Second<Row extends TimedRow, Item> {
     this.#builder = builder;
   }
 
-  /** Ends the second before. Returns false if the page is full. */
+  /** Ends the previous second. Returns false if the page is full. */
   startAt(at: number): boolean {
     this.flush();
     this.at = at;
@@ -128,7 +129,10 @@ class Second<Row extends TimedRow, Item> {
 
 /** The order of messages of one fid: time, then hash. */
 type HashShape = readonly ["int", "hash"];
-/** The order of reactions and links to a target: time, then the fid that sent them. One fid may like and recast. */
+/**
+ * The order of reactions and links to a target: time, then the fid that sent them, then the type, because one fid may like
+ * and recast.
+ */
 type SenderShape = readonly ["int", "int", "int"];
 
 const byHash: TieOrder<StoredMessage, HashShape> = {
@@ -143,17 +147,17 @@ const bySender: TieOrder<StoredMessage, SenderShape> = {
   compare: (a, b) => a.fid - b.fid || typeOf(a) - typeOf(b),
 };
 
-/** The type of a reaction; 0 for other messages, of which one fid sends only one to a target. */
+/** Returns the type of a reaction; 0 for other messages, of which one fid sends only one to a target. */
 function typeOf({ columns }: StoredMessage): number {
   return columns.table === "reactions" ? columns.type : 0;
 }
 
-/** @param name the name of the list in its tokens, unique. */
+/** @param name unique name of the list in its tokens. */
 export function listByHash(name: string): TimeList<StoredMessage, HashShape> {
   return { order: byHash, tokens: tokenCodec(name, ["int", "hash"]) as TokenCodec<HashShape> };
 }
 
-/** @param name the name of the list in its tokens, unique. */
+/** @param name unique name of the list in its tokens. */
 export function listBySender(name: string): TimeList<StoredMessage, SenderShape> {
   return { order: bySender, tokens: tokenCodec(name, ["int", "int", "int"]) as TokenCodec<SenderShape> };
 }

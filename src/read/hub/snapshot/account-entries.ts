@@ -44,7 +44,7 @@ const borrowedRows = statement<GenericRow, [toFid: number, slot: Uint8Array]>(
   `SELECT ${GENERIC_COLUMNS} FROM storage_lends l
    CROSS JOIN messages t ON t.fid = l.fid AND t.store = ${Store.StorageLends} AND t.slot = ?2 ${JOIN_SIGNER} WHERE l.to_fid = ?1`,
 );
-/** Where messages of a kind are that are stored as their bytes. */
+/** Store and kind of the messages that are stored as bytes, by the kind of their keys. */
 const GENERIC: ReadonlyMap<number, readonly [Store, Kind]> = new Map([
   ...GENERIC_KINDS,
   [messageKind(MessageType.MESSAGE_TYPE_USERNAME_PROOF), [Store.UsernameProofs, Kind.Add]],
@@ -57,7 +57,7 @@ const USER_DATA = messageKind(MessageType.MESSAGE_TYPE_USER_DATA_ADD);
 /** A key of a shard's trie with its record. */
 export type KeyedRecord = ReturnType<typeof recordOf>;
 
-/** The fields of an entry. */
+/** Field numbers of an entry. */
 const KEY = 1;
 const MESSAGE = 2;
 const ON_CHAIN_EVENT = 3;
@@ -70,8 +70,8 @@ export interface SnapshotSource extends MessageDb {
 }
 
 /**
- * Returns the keys of one kind of an account in a shard with their records, in ascending order; undefined where the index does not have
- * all of them: messages of gasless keys, and records that it refuses.
+ * Returns the keys of one kind of an account in a shard with their records, in ascending order; undefined if the index does
+ * not have all of them, such as messages of gasless keys, and records that it refuses.
  *
  * @param account virtual shard and fid.
  */
@@ -148,7 +148,7 @@ function* storedMessages(source: SnapshotSource, fid: number, kind: number): Gen
 function recordOf(key: TrieKey, field: number, record: () => Uint8Array) {
   return {
     key,
-    /** The record as an entry of a page has it, encoded when it is needed. */
+    /** Encodes the record as an entry of a page, on demand. */
     encode: (): Uint8Array =>
       encodeFields([
         { field: KEY, bytes: key },

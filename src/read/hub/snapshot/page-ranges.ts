@@ -1,19 +1,19 @@
 import { decodePageToken, encodePageToken, type PageToken } from "../../../trust/page-token.ts";
 import { MAX_KEY_BYTES } from "../../../trust/trie-key.ts";
 
-/** Keys of a virtual shard from `from` to `to`, both included. */
+/** Keys of a virtual shard from `from` to `to`, both inclusive. */
 export interface KeyRange {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
 }
 
-/** Nibbles of the virtual shard, above those of a token. */
+/** Nibbles of the virtual shard, which precede those of a token. */
 const TOP_NIBBLES = 2;
 const MAX_NIBBLES = 2 * MAX_KEY_BYTES - TOP_NIBBLES;
 const ALL = Array.from({ length: 16 }, (_, index) => 15 - index);
 const WHOLE: PageToken = { path: [], levels: [ALL] };
 
-/** What is left of a walk through a virtual shard. It takes the tokens of the reference node, and those made by hand for it. */
+/** The rest of a walk through a virtual shard. Accepts tokens of the reference node, and handmade ones in its format. */
 export class PageWalk {
   readonly #virtualShard: number;
   readonly #token: PageToken;
@@ -30,7 +30,7 @@ export class PageWalk {
     return new PageWalk(virtualShard, token);
   }
 
-  /** The keys that are left, in ascending order. */
+  /** Returns the remaining keys, in ascending order. */
   ranges(): KeyRange[] {
     const { path, levels } = this.#token;
     const ranges: KeyRange[] = [];
@@ -40,11 +40,11 @@ export class PageWalk {
     return ranges;
   }
 
-  /** The token that leads to what is left after a key of one of the ranges. */
+  /** Returns the token for what remains after a key in one of the ranges. */
   tokenAfter(key: Uint8Array): string {
     const nibbles = [...key].flatMap((byte) => [byte >> 4, byte & 15]).slice(TOP_NIBBLES);
     const { path, levels } = this.#token;
-    // The subtree that has the key: its siblings before it were read.
+    // Finds the subtree that contains the key. Its earlier siblings have been read.
     let depth = 0;
     while (depth < path.length && path[depth] === nibbles[depth]) depth++;
     const left = nibbles.map((nibble, at) => {
@@ -71,7 +71,10 @@ export class PageWalk {
   }
 }
 
-/** Whether the nibbles of a token are some, and each level is left of its path and names each once: what it names is in ascending order. */
+/**
+ * Reports whether a token is valid: its values are nibbles, and each level lists, without repetition, only children after
+ * the path, so that the walk is in ascending order.
+ */
 function isWalk({ path, levels }: PageToken): boolean {
   return (
     path.every((nibble) => nibble < 16) &&

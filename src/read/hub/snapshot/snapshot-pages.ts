@@ -12,26 +12,26 @@ import { encodeFields } from "../wire-bytes.ts";
 import { type KeyedRecord, recordsOfKind, type SnapshotSource } from "./account-entries.ts";
 import { type KeyRange, PageWalk } from "./page-ranges.ts";
 
-/** The reference node's. */
+/** The reference node's limit. */
 const MAX_ENTRIES = 1000;
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-/** A larger kind of an account is read by its other calls: its keys have to be sorted in memory. */
+/** Larger kinds of an account must be read by other calls, because their keys have to be sorted in memory. */
 const MAX_KIND_KEYS = 20_000;
 const ACCOUNTS_PER_READ = 16;
-/** A token made by hand may name a thousand of them. */
+/** A handmade token may name a thousand of them. */
 const RANGES_PER_TURN = 8;
-/** Lists of large kinds that are kept for their next pages. */
+/** Maximum number of keys in lists of large kinds that are kept for later pages. */
 const MAX_KEPT_KEYS = 40_000;
 const KEEP_FROM_KEYS = 500;
 
 /** A page of a snapshot in wire form, or why there is none. */
 export type PageResult =
   | { readonly kind: "page"; readonly bytes: Uint8Array }
-  /** The index does not have a record of this account. */
+  /** The index lacks a record of this account. */
   | { readonly kind: "unreadable"; readonly fid: number }
   | { readonly kind: "bad_token" };
 
-/** A child of a node of the trie. `prefix` has a byte for each nibble. */
+/** A child of a node of the trie. `prefix` has one byte per nibble. */
 export interface NodeChild {
   readonly prefix: Uint8Array;
   readonly keys: number;
@@ -41,18 +41,18 @@ export interface NodeChild {
 /** Reads pages of one snapshot of the index. */
 export class SnapshotReader {
   readonly #source: SnapshotSource;
-  /** By shard, account and kind: the lists that several pages need. */
+  /** Lists that several pages need, by shard, account and kind. */
   readonly #kept = new Map<string, readonly KeyedRecord[]>();
   #keptKeys = 0;
-  /** The list that was read last: the next range of a page may need it too. */
+  /** The list that was read last, because the next range of a page may need it too. */
   #last: { readonly name: string; readonly records: readonly KeyedRecord[] } | undefined;
 
-  /** @param source a connection within a read transaction, whose state does not change. */
+  /** @param source a connection within a read transaction, so that its state does not change. */
   constructor(source: SnapshotSource) {
     this.#source = source;
   }
 
-  /** Reads a page. Other work of the thread gets a turn after each few accounts and ranges. */
+  /** Reads a page. Other work of the thread gets a turn after every few accounts and ranges. */
   async page(shard: number, virtualShard: number, token: string | undefined): Promise<PageResult> {
     const walk = PageWalk.at(virtualShard, token);
     if (!walk) return { kind: "bad_token" };
@@ -68,7 +68,7 @@ export class SnapshotReader {
     return page.result(undefined);
   }
 
-  /** The children of an account: the subtrees of kinds with the same high nibble. */
+  /** Returns the children of an account: the subtrees of kinds with the same high nibble. */
   accountChildren(shard: number, account: Uint8Array): NodeChild[] {
     const stored = storedAccount(this.#source.db, shard, account);
     if (!stored) return [];
@@ -200,7 +200,7 @@ class Page {
   }
 }
 
-/** The place of the first record whose key is not below one. */
+/** Returns the index of the first record whose key is not below a given one. */
 function firstFrom(records: readonly KeyedRecord[], from: Uint8Array): number {
   let [low, high] = [0, records.length];
   while (low < high) {
@@ -211,7 +211,7 @@ function firstFrom(records: readonly KeyedRecord[], from: Uint8Array): number {
   return low;
 }
 
-/** The node above the subtrees of kinds with one high nibble. */
+/** Returns the node above the subtrees of kinds with one high nibble. */
 function childOf(kinds: readonly KindRoot[]): { readonly root: Uint8Array; readonly keys: number } {
   return {
     root: nodeHash(kinds.map(({ root }) => root)),
@@ -219,7 +219,7 @@ function childOf(kinds: readonly KindRoot[]): { readonly root: Uint8Array; reado
   };
 }
 
-/** The least or the greatest key of a kind. */
+/** Returns the smallest or the greatest key of a kind. */
 function keyOfKind(account: Uint8Array, kind: number, fill: number): Uint8Array {
   const key = new Uint8Array(64).fill(fill);
   key.set(account);
@@ -227,7 +227,7 @@ function keyOfKind(account: Uint8Array, kind: number, fill: number): Uint8Array 
   return key;
 }
 
-/** The greatest byte string of the same length below this one; empty where there is none. */
+/** Returns the greatest byte string of the same length below this one; empty if there is none. */
 function before(bytes: Uint8Array): Uint8Array {
   const copy = Uint8Array.from(bytes);
   for (let at = copy.length - 1; at >= 0; at--) {

@@ -32,9 +32,9 @@ export function presentCast(hash: Hash, hydration: Hydration): Cast | undefined 
 }
 
 /**
- * Whether a cast is shown otherwise to another reader or by another read of the same version: to a viewer, with a preview, which changes
- * without a commit, with what its author is to the channel, or with a quote that quotes others, or is not there: it shows those that the
- * read has loaded.
+ * Reports whether a cast is shown differently to another reader, or by another read of the same version: to a viewer; with a
+ * preview, which changes without a commit; with the author's relation to the channel; or with a quote that quotes other
+ * casts or is not in the index, because that shows what the read has loaded.
  */
 function dependsOnRead({ hash, embeds }: CastState, hydration: Hydration): boolean {
   const { viewer, hidden, previews, authorRelations } = hydration;
@@ -101,7 +101,7 @@ export type Cast = ReturnType<typeof presentState> & {
   viewer_context?: { liked: boolean; recasted: boolean };
 };
 
-/** A preview of a mini app with what its domain says of it. */
+/** Adds to the preview of a mini app what its domain says about it. */
 const withApp = memoizePresenter(
   (metadata: PreviewMetadata, { manifest }: PreviewApp, author: User | undefined): PreviewMetadata => ({
     ...metadata,
@@ -124,7 +124,7 @@ function previewsOf({ embeds }: CastState, hydration: Hydration): EmbedPreviews 
       const app = metadata && "url" in embed ? apps.get(embed.url) : undefined;
       if (!app) return metadata;
       const { authorFid } = app;
-      // The author as everyone is shown it: a viewer's own context would be a part of what is kept.
+      // The author without a viewer's context, which would otherwise become part of the memoized result.
       const author =
         authorFid === undefined ? undefined : presentUser(authorFid, { ...hydration, viewer: undefined });
       return metadata && withApp(metadata, app, author);
@@ -137,7 +137,7 @@ function presentCasts(hashes: readonly Hash[], hydration: Hydration): Cast[] {
   return hashes.flatMap((hash) => presentCast(hash, hydration) ?? []);
 }
 
-/** Presents a cast by only its hash and author; undefined for a cast that is not live. */
+/** Presents a cast with only its hash and author; undefined for a cast that is not live. */
 export function presentCastDehydrated(hash: Hash, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
   const author = cast && presentUserDehydrated(cast.fid, hydration);
@@ -166,8 +166,8 @@ function commonFields(cast: CastState, text: string, channel: ChannelShown) {
 }
 
 /**
- * Presents a URL, or a quoted cast that is not in the index or whose author is not the one in the embed. Such a cast is
- * the URL under which clients show it: typed clients expect a cast in every embed that is not a URL.
+ * Presents a URL, or a quoted cast that is not in the index or whose author differs from the one in the embed. Such a cast
+ * becomes the URL under which clients show it, because typed clients expect a cast in every embed that is not a URL.
  */
 function urlEmbed(embed: StoredEmbed, preview: PreviewMetadata | undefined) {
   return "url" in embed
@@ -175,14 +175,14 @@ function urlEmbed(embed: StoredEmbed, preview: PreviewMetadata | undefined) {
     : { url: `https://farcaster.xyz/~/conversations/${embed.hash}` };
 }
 
-/** Presents the quoted cast of an embed; undefined for another embed and for a cast that `urlEmbed` presents. */
+/** Presents the quoted cast of an embed; undefined for other embeds and for casts that `urlEmbed` presents. */
 function presentQuote(embed: StoredEmbed, hydration: Hydration): Quote | HiddenQuote | undefined {
   const quoted = quotedCast(embed, hydration);
   const hidden = quoted && hydration.hidden?.get(quoted.fid);
   if (hidden) return hiddenQuote(quoted, hidden);
   const parts = quoted && quotePartsOf(quoted, hydration);
   if (!parts) return undefined;
-  // A cast that a quoted cast quotes in turn is dehydrated, or a URL when it was not loaded.
+  // A cast quoted by a quoted cast is dehydrated, or a URL if it was not loaded.
   const deeper = quoted.embeds.map((inner) => {
     const cast = quotedCast(inner, hydration);
     if (!cast) return undefined;
@@ -216,7 +216,7 @@ function quoteEmbed(
 
 type Quote = ReturnType<typeof quoteEmbed>;
 
-/** Why the author of a quoted cast is not shown. The direction of a block makes no difference here. */
+/** Why the author of a quoted cast is not shown. The direction of a block does not matter here. */
 const HIDDEN_WORDS = {
   banned: "banned",
   blocking: "blocked",
@@ -226,7 +226,9 @@ const HIDDEN_WORDS = {
 
 const bareAuthor = ({ fid }: CastState): BareUser => ({ object: "user_dehydrated", fid });
 
-/** A quote of somebody who is hidden from the reader: the fields that typed clients expect, without what was written. */
+/**
+ * Presents a quote of an account that is hidden from the reader: the fields that typed clients expect, without the content.
+ */
 function hiddenQuote(cast: CastState, reason: HiddenReason) {
   return {
     cast_id: { fid: cast.fid, hash: cast.hash },

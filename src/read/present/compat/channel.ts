@@ -40,7 +40,7 @@ function presentState(channel: ChannelState, lead: User | undefined) {
   };
 }
 
-/** The fields of a registered channel, which the hosted API does not have. */
+/** Presents the fields of a registered channel, which the hosted API does not have. */
 function presentRegistered(channel: ChannelState) {
   const fields = registeredFields(channel);
   if (!fields) return {};
@@ -93,7 +93,7 @@ function viewerContextOf(id: string, { viewer }: Hydration): ViewerContext {
   return { viewer_context: presentRelation(viewer?.channels.get(id) ?? relationOf(false, undefined)) };
 }
 
-/** Presents what a user is to a channel. Equal relations give the same object. */
+/** Presents the relation of a user to a channel. Equal relations give the same object. */
 export const presentRelation = memoizePresenter(
   ({ following, role }: ChannelRelation): ChannelContext => ({ following, ...(role && { role }) }),
 );
@@ -124,7 +124,7 @@ export function presentChannelActivity(
   return { channels, next: { cursor } };
 }
 
-/** Presents a page of the channels that a user is a member of. */
+/** Presents a page of the channels of which a user is a member. */
 export function presentMemberships({ fid, rows, cursor }: MembershipPage, hydration: Hydration) {
   const user = presentUser(fid, hydration);
   const members = rows.flatMap(({ id, role }) => {

@@ -11,10 +11,10 @@ function withHiddenReplies({ hiddenReplies }: ConversationPage, cast: Cast | und
   return extendMemoized(cast, { hidden_replies: hiddenReplies });
 }
 
-/** The approximate size of a piece of text. */
+/** Approximate size of a piece of text, in characters. */
 const PIECE_CHARS = 32 * 1024;
 
-/** A cast and the replies below it. */
+/** A cast with the replies below it. */
 export type CastWithReplies = Cast & {
   readonly hidden_replies?: number;
   readonly direct_replies: CastWithReplies[];
@@ -24,7 +24,8 @@ const REPLIES = "direct_replies" satisfies keyof CastWithReplies;
 
 /**
  * Yields the JSON of a conversation in pieces.
- * @param slices the casts of `nodes` followed by those of `page.parents`, presented by `presentCast`
+ *
+ * @param slices the casts of `nodes` followed by those of `page.parents`, presented by `presentCast`.
  */
 export async function* conversationText(
   page: ConversationPage,

@@ -1,11 +1,11 @@
 import type { PreviewFrame, PreviewHtml } from "../../hydrate/previews.ts";
 import type { User } from "./user.ts";
 
-/** A mini app as the catalog knows it. */
+/** A mini app as stored in the catalog. */
 export interface ShownApp {
   readonly frame: PreviewFrame;
   readonly html: PreviewHtml | undefined;
-  /** As its domain has it. */
+  /** As published by the domain. */
   readonly manifest: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -55,7 +55,7 @@ export function appCategory(manifest: ShownApp["manifest"]): string | undefined 
   return typeof primaryCategory === "string" ? primaryCategory : undefined;
 }
 
-/** The networks that an app needs, by the names of the hosted API. */
+/** Returns the networks that an app needs, by the names of the hosted API. */
 export function appChains(manifest: ShownApp["manifest"]): string[] {
   const { requiredChains } = appOf(manifest);
   if (!Array.isArray(requiredChains)) return [];
@@ -68,7 +68,7 @@ function appOf(manifest: ShownApp["manifest"]): Members {
   return Object(manifest?.miniapp ?? manifest?.frame) as Members;
 }
 
-/** The hosted API has the names of a manifest with underscores. */
+/** Presents a manifest under the names of the hosted API, which have underscores. */
 export function presentManifest(manifest: Members) {
   const { accountAssociation, miniapp, frame } = manifest;
   return {

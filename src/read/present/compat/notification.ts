@@ -17,7 +17,7 @@ const TYPES = {
   [NotificationKind.Follow]: "follows",
 } as const;
 
-/** Acts of one type that form one notification. Times are unix seconds. */
+/** Acts of one type that form one notification. Times are in Unix seconds. */
 interface Acts {
   readonly type: ActType;
   readonly newestAt: number;
@@ -29,7 +29,7 @@ interface Acts {
   readonly seen: boolean;
 }
 
-/** Presents a notification; undefined when its cast is not live or its newest actor does not exist. */
+/** Presents a notification; undefined if its cast is not live or its newest actor does not exist. */
 function presentActs({ type, newestAt, actorFids, hash, count, seen }: Acts, hydration: Hydration) {
   const cast = hash === undefined ? undefined : presentCast(hash, hydration);
   if (hash !== undefined && cast === undefined) return undefined;
@@ -51,7 +51,7 @@ function presentActs({ type, newestAt, actorFids, hash, count, seen }: Acts, hyd
   return { ...head, cast, ...(reactions && { reactions }), count };
 }
 
-/** Presents an entry of the in-app list. It is seen if its newest act is. */
+/** Presents an entry of the in-app list. It counts as seen if its newest act does. */
 export function presentNotification(entry: NotificationEntry, seen: SeenUntil, hydration: Hydration) {
   const { newest, acts, castId, count } = entry;
   const hash = castId === undefined ? undefined : hashOf(castId, hydration);
@@ -61,7 +61,7 @@ export function presentNotification(entry: NotificationEntry, seen: SeenUntil, h
   return presentActs({ type, newestAt: newest.timestamp, actorFids, hash, count, seen: isSeen }, hydration);
 }
 
-/** Presents the acts between two users, each as a notification. */
+/** Presents the acts between two users, each as its own notification. */
 export function presentInteractions(acts: readonly PairAct[], hydration: Hydration) {
   const interactions = acts.flatMap(({ type, timestamp, actorFid, castId }) => {
     const hash = castId === undefined ? undefined : hashOf(castId, hydration);
@@ -77,7 +77,7 @@ export function presentInteractions(acts: readonly PairAct[], hydration: Hydrati
 
 export type Notification = NonNullable<ReturnType<typeof presentNotification>>;
 
-/** Presents a page of entries. `unseen` is the number of unseen acts of all pages. */
+/** Presents a page of entries. `unseen` is the number of unseen acts on all pages. */
 export function presentNotifications(
   {
     rows,

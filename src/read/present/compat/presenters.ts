@@ -12,7 +12,7 @@ import { presentUser, presentUserDehydrated } from "./user.ts";
 
 const plain = plainResponses({ user: presentUser, cast: presentCast, channel: presentChannel });
 
-/** The presenters in the dialect of the hosted API that most clients are written for. */
+/** The presenters in the hosted API's dialect, for which most clients are written. */
 export const compatPresenters = {
   ...plain,
   userSearch: (page, hydration) => ({ result: plain.userPage(page, hydration) }),

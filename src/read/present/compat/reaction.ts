@@ -6,7 +6,7 @@ import type { Reaction } from "../../queries/casts/reactions.ts";
 import { presentCast } from "./cast.ts";
 import { presentUser, presentUserDehydrated } from "./user.ts";
 
-/** Returns the names of a reaction type: as an object and as a single reaction. */
+/** Returns the names of a reaction type, as an object and as a single reaction. */
 function reactionNames(type: ReactionType) {
   return type === ReactionType.REACTION_TYPE_LIKE
     ? ({ object: "likes", reaction_type: "like" } as const)
@@ -23,7 +23,7 @@ export function presentCastReactions({ rows, cursor }: Page<Reaction>, hydration
   return { reactions, next: { cursor } };
 }
 
-/** Presents a page of reactions of a user: full casts, dehydrated user. */
+/** Presents a page of reactions of a user, with full casts and a dehydrated user. */
 export function presentUserReactions({ rows, cursor }: Page<Reaction>, hydration: Hydration) {
   const reactions = rows.flatMap((reaction) => {
     const user = presentUserDehydrated(reaction.fid, hydration);

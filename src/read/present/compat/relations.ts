@@ -6,10 +6,10 @@ import type { DatedUser } from "../../queries/users/links.ts";
 import { memoizePresenter } from "../presenters.ts";
 import { presentUser, presentUserDehydrated, presentUsers, type User } from "./user.ts";
 
-/** The number of relevant followers that are shown in full. */
+/** Number of relevant followers that are shown in full. */
 export const MAX_TOP_RELEVANT = 10;
 
-/** Presents the followers that the viewer follows too: all of them dehydrated, the first ones in full. */
+/** Presents the followers that the viewer also follows: all of them dehydrated, the first ones in full. */
 export function presentRelevantFollowers(fids: readonly number[], hydration: Hydration) {
   return {
     top_relevant_followers_hydrated: presentUsers(fids.slice(0, MAX_TOP_RELEVANT), hydration).map((user) => ({
@@ -23,7 +23,7 @@ export function presentRelevantFollowers(fids: readonly number[], hydration: Hyd
   };
 }
 
-/** Presents a page of best friends. `affinity` holds the score of each. */
+/** Presents a page of best friends. `affinity` contains the score of each. */
 export function presentBestFriends(
   { rows, cursor, affinity }: Page<DatedUser> & { readonly affinity: ReadonlyMap<number, number> },
   hydration: Hydration,
@@ -38,7 +38,7 @@ export function presentBestFriends(
   };
 }
 
-/** Presents a page of blocks. `side` says which users the rows name: the blocked or the blocking ones. */
+/** Presents a page of blocks. `side` says whether the rows name the blocked or the blocking users. */
 export function presentBlocks(
   { rows, cursor, side }: Page<DatedUser> & { readonly side: "blocked" | "blocker" },
   hydration: Hydration,

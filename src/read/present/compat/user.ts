@@ -5,7 +5,7 @@ import type { UserState } from "../../hydrate/users.ts";
 import { hasPro, scoreFields, userFields } from "../native/user.ts";
 import { memoizePresenter, oncePerVersion } from "../presenters.ts";
 
-/** The zero address, in place of an unknown custody address: clients expect a string. */
+/** The zero address, used for an unknown custody address because clients expect a string. */
 const NO_ADDRESS = "0x0000000000000000000000000000000000000000";
 
 /** Presents the User object; undefined for an fid that does not exist. Absent fields are omitted, not null. */
@@ -67,7 +67,7 @@ export function presentUsers(fids: readonly number[], hydration: Hydration): Use
 
 type App = UserDehydrated | BareUser;
 
-/** A user without more than the fid. */
+/** A user with nothing but the fid. */
 export interface BareUser {
   object: "user_dehydrated";
   fid: number;
@@ -75,7 +75,7 @@ export interface BareUser {
 
 const NO_APPS: readonly App[] = [];
 
-/** Presents the apps of the auth addresses, one for each address. */
+/** Presents the apps of the auth addresses, one per address. */
 function presentApps({ authAddresses }: UserState, hydration: Hydration): readonly App[] {
   if (authAddresses.length === 0) return NO_APPS;
   return authAddresses.map(({ appFid }) => presentUserDehydrated(appFid, hydration) ?? unknownApp(appFid));
@@ -84,7 +84,9 @@ function presentApps({ authAddresses }: UserState, hydration: Hydration): readon
 const unknownApps = new Map<number, BareUser>();
 const MAX_UNKNOWN_APPS = 1000;
 
-/** An unregistered app has only its fid, which is 0 when the app is unknown. Returns one object for each fid. */
+/**
+ * Presents an unregistered app, which has only its fid; the fid is 0 if the app is unknown. Returns a single object per fid.
+ */
 function unknownApp(fid: number): BareUser {
   let app = unknownApps.get(fid);
   if (app === undefined) {

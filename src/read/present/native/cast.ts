@@ -27,7 +27,7 @@ const partsOf = createCastParts(presentUser, presentChannelDehydrated);
 export function presentCast(hash: Hash, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
   if (!cast) return undefined;
-  // Previews change without a commit.
+  // Memoized objects would miss preview changes, which happen without a commit.
   return hydration.previews ? presentCastState(cast, hydration) : presentKnown(cast, hydration);
 }
 
@@ -35,7 +35,7 @@ const presentKnown = oncePerVersion((cast: CastState, hydration: Hydration) =>
   presentCastState(cast, hydration),
 );
 
-/** Presents the Cast object of a cast that need not be live; undefined when its author does not exist. */
+/** Presents the Cast object of a cast that need not be live; undefined if its author does not exist. */
 export function presentCastState(cast: CastState, hydration: Hydration) {
   const related = partsOf(cast, hydration);
   if (!related) return undefined;
@@ -45,7 +45,9 @@ export function presentCastState(cast: CastState, hydration: Hydration) {
 
 export type Cast = NonNullable<ReturnType<typeof presentCast>>;
 
-/** Presents a quoted cast. Casts that it quotes itself are only cast ids. A cast id with another author's fid is null. */
+/**
+ * Presents a quoted cast. The casts that it quotes in turn are only cast ids. A cast id with another author's fid is null.
+ */
 function presentQuoted({ fid, hash }: QuoteEmbed, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
   const related = cast?.fid === fid ? partsOf(cast, hydration) : undefined;
@@ -117,7 +119,7 @@ function presentFields<Embed>(
   };
 }
 
-/** Returns the text with the names of the mentioned users inserted, the form that clients show. */
+/** Returns the text with the names of the mentioned users inserted, as clients show it. */
 export function presentText(
   { text, mentions }: Pick<CastState, "text" | "mentions">,
   users: Hydration["users"],
@@ -128,7 +130,7 @@ export function presentText(
   });
 }
 
-/** Presents a like or recast with its user and cast; undefined when either does not exist. */
+/** Presents a like or recast with its user and cast; undefined if either does not exist. */
 export function presentReaction(reaction: ReactionState, hydration: Hydration) {
   const user = presentUser(reaction.fid, hydration);
   const cast = presentCast(hashOf(reaction.castId, hydration), hydration);
@@ -144,10 +146,10 @@ export function presentReaction(reaction: ReactionState, hydration: Hydration) {
 
 export type Reaction = NonNullable<ReturnType<typeof presentReaction>>;
 
-/** The approximate size of a piece of text. */
+/** Approximate size of a piece of text, in characters. */
 const PIECE_CHARS = 32 * 1024;
 
-/** A cast and the replies below it. */
+/** A cast with the replies below it. */
 export interface CastWithReplies {
   readonly cast: Cast;
   readonly replies: CastWithReplies[];
@@ -163,7 +165,7 @@ export function presentCastWithoutReplies(hash: Hash, hydration: Hydration): Wit
   return cast && { cast };
 }
 
-/** Yields the JSON of a conversation in pieces. `nodes` and `slices` have its casts in the same order. */
+/** Yields the JSON of a conversation in pieces. `nodes` and `slices` contain its casts in the same order. */
 export async function* conversationText(
   nodes: readonly ConversationNode[],
   slices: CastSlices<WithoutReplies>,
@@ -185,12 +187,12 @@ export async function* conversationText(
 const CHILDREN_END = "]}";
 
 /**
- * Writes the JSON of a tree one node at a time, each node before its children, which become the last key of its object. A
- * node that is undefined is omitted together with its subtree. The first node is the root and must not be undefined.
+ * Writes the JSON of a tree one node at a time, each node before its children, which become the last key of its object. An
+ * undefined node is omitted together with its subtree. The first node is the root and must not be undefined.
  */
 export class TreeText {
   readonly #childrenKey: string;
-  /** The number of nodes whose list of children is open: the path to the last node. */
+  /** Number of nodes whose list of children is open: the length of the path to the last node. */
   #open = 0;
   #skippedDepth = Number.POSITIVE_INFINITY;
 
@@ -200,8 +202,9 @@ export class TreeText {
 
   /**
    * Returns the text of the next node.
-   * @param shown the object without its children
-   * @param depth 0 for the root
+   *
+   * @param shown the object without its children.
+   * @param depth 0 for the root.
    */
   next(depth: number, shown: object | undefined): string {
     if (depth > this.#skippedDepth) return "";

@@ -32,7 +32,7 @@ export function presentPin(pin: PinRow | undefined, hydration: Hydration) {
   };
 }
 
-/** Presents a page of what moderators decided about casts. */
+/** Presents a page of moderators' decisions about casts. */
 export function presentModerations({ rows, cursor }: Page<ModerationRow>, hydration: Hydration) {
   const moderations = rows.map(({ hash, isHidden, moderatorFid, moderatedAt }) => ({
     object: "moderation" as const,

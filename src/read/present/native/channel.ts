@@ -34,7 +34,7 @@ export function channelFields(channel: ChannelState, lead: User | null) {
   };
 }
 
-/** Builds the fields that only registered channels have; undefined for the others. */
+/** Builds the fields that only registered channels have; undefined for other channels. */
 export function registeredFields({ registered, isLapsed }: ChannelState) {
   if (!registered) return undefined;
   const { channelId, ownerAddress, expiresAt, header, rules, castingMode, membershipMode } = registered;
@@ -51,7 +51,9 @@ export function registeredFields({ registered, isLapsed }: ChannelState) {
   };
 }
 
-/** A channel without a resolved owner is parked until the address is verified again; it is not abandoned. */
+/**
+ * Presents the owner. A channel without a resolved owner is parked until the address is verified again; it is not abandoned.
+ */
 function ownerOf({ ownerAddress: address, ownerFid: fid }: RegisteredState) {
   return { address, fid, state: fid === null ? ("unverified" as const) : ("verified" as const) };
 }
@@ -85,12 +87,13 @@ const presentState = memoizePresenter((channel: ChannelState, lead: User | null)
 
 export type Channel = NonNullable<ReturnType<typeof presentChannel>>;
 
-/** The fields of a channel that a cast shows. */
+/** The fields of a channel shown with a cast. */
 type ThreadChannel = Pick<ChannelState, "id" | "name" | "imageUrl" | "url">;
 
 /**
- * Presents the channel of a cast's thread, whose channel may have no state; null for a thread without a parent URL.
- * @param present presents the channel's fields
+ * Presents the channel of a cast's thread, which may have no state; null for a thread without a parent URL.
+ *
+ * @param present presents the channel's fields.
  */
 export function presentThreadChannel<Shown>(
   rootParentUrl: string | null,

@@ -12,7 +12,7 @@ const TYPES = {
   [NotificationKind.Follow]: "follow",
 } as const;
 
-/** Presents an entry of the in-app list; undefined when its cast is not live. */
+/** Presents an entry of the in-app list; undefined if its cast is not live. */
 export function presentNotification(entry: NotificationEntry, hydration: Hydration) {
   const type = TYPES[entry.newest.kind];
   const cast = entry.castId === undefined ? null : presentCast(hashOf(entry.castId, hydration), hydration);

@@ -6,12 +6,12 @@ import { presentCast } from "./cast.ts";
 import { presentChannel } from "./channel.ts";
 import { presentUser } from "./user.ts";
 
-/** The most rents that are listed, the newest ones. All are counted. */
+/** Maximum number of rents that are listed, newest first. All rents are counted. */
 const MAX_LISTED_RENTS = 1000;
 
 /**
- * Presents the rents of an fid in chain order, expired ones included, and the units that it can use now: unexpired
- * units, minus the lent ones, plus the borrowed ones.
+ * Presents the rents of an fid in chain order, expired ones included, and the units that it can use now: unexpired units,
+ * minus those lent, plus those borrowed.
  */
 export function presentAllocations({ fid, holdings }: StorageState, nowSecs: number) {
   const usable = Object.values(usableUnits(holdings, nowSecs));
@@ -27,7 +27,7 @@ export function presentAllocations({ fid, holdings }: StorageState, nowSecs: num
   };
 }
 
-/** The stores that the interface names come first, the others after them. */
+/** Stores that the interface lists first; the others follow. */
 const FIRST_STORES: readonly Store[] = [Store.Casts, Store.Reactions, Store.Links, Store.Verifications];
 
 const STORES_IN_ORDER = LIMITED_STORES.toSorted(([a], [b]) => positionOf(a) - positionOf(b));

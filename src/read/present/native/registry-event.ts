@@ -5,7 +5,7 @@ import {
 } from "../../../protocol/wire/generated/on-chain.ts";
 import { hex } from "../../hydrate/casts.ts";
 
-/** Presents a Signer event; undefined for an event of another kind. A removal has no key type and no metadata. */
+/** Presents a Signer event; undefined for an event of another kind. A removal has neither key type nor metadata. */
 export function presentSignerEvent({ fid, blockNumber, blockTimestamp, body }: OnChainEvent) {
   if (body?.$case !== "signerEventBody") return undefined;
   return {

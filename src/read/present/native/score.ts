@@ -18,7 +18,7 @@ export function presentAccountScore({ fid, score, state, isSeed, run, rank, lowe
   };
 }
 
-/** Presents the score of an account with what it is from. */
+/** Presents the score of an account with its evidence. */
 export function presentScore(found: ScoreExplanation, hydration: Hydration) {
   const user = hydration.users.get(found.fid);
   return {

@@ -72,7 +72,7 @@ export function userFields(user: UserState, isPro: boolean) {
   };
 }
 
-/** The score under the two names that clients read; none while scores are off. */
+/** Returns the score under the two names that clients read; empty while scores are off. */
 export function scoreFields({ score }: UserState): ScoreFields {
   return score === undefined ? {} : { score, experimental: { neynar_user_score: score } };
 }
@@ -86,7 +86,7 @@ const presentState = memoizePresenter(userFields);
 
 export type User = NonNullable<ReturnType<typeof presentUser>>;
 
-/** Returns the display username: the USERNAME while its proof is live, else `!<fid>`. */
+/** Returns the display username: the USERNAME while its proof is live, otherwise `!<fid>`. */
 export function usernameOf(user: UserState): string {
   return user.username ?? `!${user.fid}`;
 }
@@ -99,7 +99,7 @@ function addresses<T extends string>(
   return verifications.filter((v) => v.protocol === protocol).map((v) => format(v.address));
 }
 
-/** Returns the declared address while it is verified, else the one that was verified first. */
+/** Returns the declared address while it is verified, otherwise the one that was verified first. */
 function primary<T extends string>(verified: readonly T[], declared: string | undefined): T | null {
   return verified.find((address) => address === declared) ?? verified[0] ?? null;
 }
@@ -156,7 +156,7 @@ function typeName(type: UserNameType) {
   }
 }
 
-/** Presents a follow for the batch reads. Its time is the only one of the native interface in ISO 8601. */
+/** Presents a follow for the batch reads. Its time is the only one in the native interface in ISO 8601. */
 export function presentFollow({ fid, followedAt }: { readonly fid: number; readonly followedAt: number }) {
   return { fid, followed_at: new Date(followedAt * 1000).toISOString() };
 }

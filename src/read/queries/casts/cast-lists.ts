@@ -6,7 +6,7 @@ import { fidByUsername } from "../users/users.ts";
 
 type From = [fid: number, below: number, limit: number];
 
-// The index has the casts of an author in two ranges: those with a parent cast, and the others.
+// The index has the casts of an author in two ranges: those with a parent cast, and all others.
 const castsOf = statement<CastRef, From>(
   "skeleton.casts-of-user",
   `SELECT id FROM casts WHERE fid = ?1 AND (parent_id IS NOT NULL) = 0 AND id < ?2
@@ -38,7 +38,7 @@ export const repliesOfUser = castList(
     },
 );
 
-/** Returns the live casts of an fid below an id, the greatest id first. */
+/** Returns the live casts of an fid below an id, greatest id first. */
 export function newestCastsOf(db: IndexDatabase, fid: number, below: number, maxRows: number): CastRef[] {
   willReadCasts(db, [
     [fid, 0, below],
@@ -54,7 +54,7 @@ function willReadCasts(
   db.willRead(() => [{ tree: "casts_by_author", keys }]);
 }
 
-// The id is that of a live cast by its author: a quote with another author's fid names another id.
+// The id is that of a live cast by its author, because a quote with another author's fid names another id.
 const quotesOf = statement<CastRef, [quotedId: number, below: number, limit: number]>(
   "skeleton.cast-quotes",
   "SELECT cast_id AS id FROM cast_quotes WHERE quoted_id = ? AND cast_id < ? ORDER BY cast_id DESC LIMIT ?",
@@ -68,8 +68,8 @@ export const castQuotes = castList("cast/quotes", (db, { hash }: { readonly hash
 
 const byPrefix = statement<{ hash: Uint8Array }, [from: Uint8Array, to: Uint8Array, fid: number]>(
   "skeleton.casts.by-hash-prefix",
-  // The index has the first 6 bytes of a hash, which is the selective condition. `+fid` prevents the planner from scanning all
-  // casts of the author.
+  // The index has the first 6 bytes of a hash, which is the selective condition. `+fid` prevents the planner from scanning
+  // all casts of the author.
   `SELECT hash FROM casts
    WHERE substr(hash, 1, 6) >= substr(?1, 1, 6) AND substr(hash, 1, 6) <= substr(?2, 1, 6)
      AND hash >= ?1 AND hash <= ?2 AND +fid = ?3
@@ -95,7 +95,7 @@ export function parseCastUrl(url: string): CastUrl | undefined {
   return { username: decodeName(username), hashPrefix: hashPrefix.toLowerCase() };
 }
 
-/** Returns the cast that a URL names: the author's newest cast whose hash has the prefix. */
+/** Returns the cast that a URL names, which is the author's newest cast whose hash has the prefix. */
 export function castOfUrl(db: IndexDatabase, url: CastUrl): Hash | undefined {
   if ("hash" in url) return url.hash;
   const fid = fidByUsername(db, url.username) ?? fidOfFallbackName(url.username);

@@ -19,19 +19,19 @@ import {
   type ReplyTree,
 } from "./conversation.ts";
 
-/** The most ancestors that are shown, the nearest ones. */
+/** Maximum number of ancestors shown, nearest first. */
 export const MAX_PARENTS = 50;
-/** The most direct replies that are sorted by score, the oldest ones. */
+/** Maximum number of direct replies that are sorted by score, oldest first. */
 export const MAX_SORTED = 2000;
-/** The most replies of a page on all levels. */
+/** Maximum number of replies on a page, over all levels. */
 const MAX_REPLIES = 500;
 
 interface ReplyRow extends CastRef {
-  /** Likes, twice the recasts and three times the replies; 0 in an order by time. */
+  /** Likes, plus twice the recasts, plus three times the replies; 0 in an order by time. */
   score: number;
 }
 
-/** The score of the last row of the previous page, and the bound of ids within it. */
+/** The score of the last row of the previous page, and the bound on the ids with that score. */
 type Params = [parentId: number, score: number, bound: number, limit: number];
 
 const byTime = (name: string, condition: string, direction: "ASC" | "DESC") =>
@@ -56,7 +56,7 @@ const replies = {
   algorithmic: byScore,
 } as const;
 
-/** The order of replies: oldest first, newest first, or greatest score first. */
+/** The order of replies: oldest first, newest first, or highest score first. */
 export type ReplyOrder = keyof typeof replies;
 
 const starts: Readonly<Record<ReplyOrder, readonly [score: number, bound: number]>> = {
@@ -92,15 +92,15 @@ const parentRows = statement<CastRef, [id: number]>(
 /** A cast, a page of its direct replies with their subtrees, and its ancestors if requested. */
 export interface ConversationPage extends Page<Conversation>, CastRef {
   readonly order: ReplyOrder;
-  /** From the root of the thread down; undefined when not requested. */
+  /** From the root of the thread down; undefined if not requested. */
   readonly parents: readonly CastRef[] | undefined;
-  /** How many of its first `MAX_SORTED` direct replies the rules hide; undefined without rules. */
+  /** How many of the first `MAX_SORTED` direct replies the rules hide; undefined without rules. */
   readonly hiddenReplies: number | undefined;
 }
 
 /**
  * Returns a live cast with a page of its direct replies and the replies below them, `depth` levels deep: the 50 oldest of
- * each cast, 500 in all. Undefined when the cast does not exist.
+ * each cast, 500 in total. Undefined if the cast does not exist.
  */
 export function conversationPage(
   source: ConversationSource,
@@ -111,10 +111,10 @@ export function conversationPage(
     withParents: boolean;
     limit: number;
     after: ReplyKey | undefined;
-    /** Which side of the fold is shown; undefined for both. */
+    /** The side of the fold that is shown; undefined for both. */
     fold?: FoldSide | undefined;
     viewerFid?: number | undefined;
-    /** What the viewer is shown of the replies and ancestors; undefined for everything. */
+    /** Rules for which replies and ancestors the viewer is shown; undefined for all. */
     rules?: ListRules | undefined;
   },
 ): ConversationPage | undefined {
@@ -168,7 +168,7 @@ function directReplies(
   return { rows, cursor: last ? cursorAfter(last) : null, cursorAfter };
 }
 
-/** Returns where the rows of a page start, with those of the second of the last row of the previous page. */
+/** Returns where the rows of a page start. They include the rows of the same second as the last row of the previous page. */
 function boundOf(order: ReplyOrder, after: ReplyKey | undefined): readonly [score: number, bound: number] {
   if (!after) return starts[order];
   const [score, timestamp] = after;
@@ -181,7 +181,7 @@ const hashesIn = (db: IndexDatabase) => (rows: readonly CastRef[]) =>
     rows.map(({ id }) => id),
   );
 
-/** Returns the casts of a page, each before its replies, which have the order of the page. */
+/** Returns the casts of a page, each before its replies, which are in the order of the page. */
 export function pageNodes({ db, cache }: ConversationSource, page: ConversationPage): ConversationNode[] {
   const { id, order, rows } = page;
   const root = { id, replies: rows };
@@ -207,7 +207,7 @@ function sortReplies(
   return newestFirst.sort((a, b) => scoreOf(casts.get(b.id)) - scoreOf(casts.get(a.id)));
 }
 
-/** Which direct replies of a conversation are shown: those above the fold, or those below it. */
+/** The direct replies of a conversation to show: those above the fold, or those below it. */
 type FoldSide = "above" | "below";
 
 interface ReplyAuthor {
@@ -228,8 +228,9 @@ const replyAuthors = statement<ReplyAuthor, [repliesJson: string, castId: number
 );
 
 /**
- * Selects direct replies to a cast by the side of the fold. A reply is below it when its author has a low score, unless the viewer follows the
- * author, or the author of the cast wrote, liked or replied to it. Where scores do not decide, every reply is above.
+ * Selects direct replies to a cast by the side of the fold. A reply is below it if its author has a low score, unless the
+ * viewer follows the author, or the author of the cast wrote, liked or replied to it. If scores do not affect the fold,
+ * every reply is above it.
  */
 function selectFold<Row extends CastRef>(
   { db, cache }: { readonly db: IndexDatabase; readonly cache: Pick<HydrationCache, "scores"> },

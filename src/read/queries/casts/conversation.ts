@@ -27,7 +27,7 @@ const oldestReplies = statement<CastRef, [parentId: number, limit: number]>(
   "SELECT id FROM casts WHERE parent_id = ? ORDER BY id LIMIT ?",
 );
 
-/** The connection of a snapshot, and its cache. */
+/** The connection of a snapshot, with its cache. */
 export interface ConversationSource {
   readonly db: IndexDatabase;
   readonly cache: HydrationCache;
@@ -44,8 +44,8 @@ export interface ReplyTree extends CastRef {
 }
 
 /**
- * Returns a live cast with the replies below it, `depth` levels deep: the 50 oldest of each cast, 500 in all, upper
- * levels first. Runs at most one statement per level. Undefined when the cast does not exist.
+ * Returns a live cast with the replies below it, `depth` levels deep: the 50 oldest of each cast, 500 in total, upper levels
+ * first. Runs at most one statement per level. Undefined if the cast does not exist.
  */
 export function conversation(
   source: ConversationSource,
@@ -63,8 +63,8 @@ export function conversation(
 type VisibleReplies = SelectVisible<CastRef>;
 
 /**
- * Attaches replies to casts, `depth` levels deep: the 50 oldest of each cast, `room` in all, upper levels first. With `visible` these
- * count what is shown, of four times as many that are read.
+ * Attaches replies to casts, `depth` levels deep: the 50 oldest of each cast, `room` in total, upper levels first. With
+ * `visible`, the limits count replies that are shown, out of four times as many that are read.
  */
 export function attachReplies(
   source: ConversationSource,
@@ -79,7 +79,7 @@ export function attachReplies(
   }
 }
 
-/** Attaches the replies to `parents` and returns all of them, which are the next level. */
+/** Attaches the replies to `parents` and returns them all, as the next level. */
 function addReplies(
   source: ConversationSource,
   parents: readonly ReplyTree[],
@@ -113,12 +113,12 @@ function repliesOf(
     else missing.push(id);
   }
   if (missing.length === 0) return lists;
-  // One more than the list holds, which shows whether it ends within a second.
+  // One more than fits into the list, which shows whether the list ends within a second.
   const limit = room + missing.length;
   const rows = db.all(repliesTo, JSON.stringify(missing), MAX_DIRECT_REPLIES + 1, limit);
   const loaded = missing.map((): CastRef[] => []);
   for (const { at, id } of rows) loaded[at]?.push({ id });
-  // When the limit was reached, the last list may be incomplete, and later lists were not read.
+  // If the limit was reached, the last list may be incomplete, and later lists were not read.
   const complete = rows.length < limit ? missing.length : (rows.at(-1)?.at ?? 0);
   for (const [at, id] of missing.entries()) {
     const list = oldestFirst(db, id, loaded[at] ?? []);
@@ -128,10 +128,10 @@ function repliesOf(
   return lists;
 }
 
-/** Replies that are read for each one that may be shown. */
+/** Number of replies read for each one that may be shown. */
 const READ_PER_SHOWN = 4;
 
-/** Returns the visible ones of the first direct replies to each cast, oldest first. */
+/** Returns the visible replies among the first direct replies to each cast, oldest first. */
 function visibleRepliesOf(
   db: IndexDatabase,
   parents: readonly ReplyTree[],

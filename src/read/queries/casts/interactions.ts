@@ -31,14 +31,14 @@ const mutualFollow = statement<{ one: number }, [fid: number, otherFid: number]>
 export interface Interactions {
   readonly fid: number;
   readonly targetFid: number | null;
-  /** The number of live casts of `fid` that mention `targetFid`. */
+  /** Number of live casts of `fid` that mention `targetFid`. */
   readonly mentions: number;
-  /** The number of likes and recasts of `fid` on live casts of `targetFid`. */
+  /** Number of likes and recasts by `fid` on live casts of `targetFid`. */
   readonly reactions: number;
   readonly mutualFollow: boolean;
 }
 
-/** Counts the interactions of `fid` with `targetFid`: zero without a target; undefined when either does not exist. */
+/** Counts the interactions of `fid` with `targetFid`. Zero without a target; undefined if either fid does not exist. */
 export function interactionsOf(
   db: IndexDatabase,
   fid: number,
@@ -60,9 +60,9 @@ export function interactionsOf(
 
 const HASH_BYTES = 20;
 
-/** The most acts of each kind in each direction, and the most acts in all; the newest ones. */
+/** Maximum number of acts of each kind in each direction, and in total, newest first. */
 export const MAX_ACTS = 100;
-/** The most casts of each user that are searched for acts on the other, newest first. */
+/** Maximum number of each user's casts that are searched for acts on the other, newest first. */
 export const MAX_CASTS = 2000;
 
 /** The kind of an act of one user on another. */
@@ -83,7 +83,7 @@ const followRows = statement<{ timestamp: number }, Pair>(
   `SELECT coalesce(displayed_at, timestamp) AS timestamp FROM links
    WHERE fid = ? AND type = ${LinkType.Follow} AND target_fid = ?`,
 );
-// The actor's storage bounds the number of reactions that are sorted here.
+// The actor's storage bounds the number of reactions sorted here.
 interface ReactionRow {
   readonly type: ReactionType;
   readonly timestamp: number;
@@ -97,7 +97,7 @@ const reactionRows = statement<ReactionRow, [...Pair, limit: number]>(
    WHERE r.fid = ? AND r.target_fid = ? AND ${isLiveCast("r.target_id")}
    ORDER BY r.timestamp DESC LIMIT ?`,
 );
-// `?3` is the start of an embed of a cast of the target. Bytes that only look like one are excluded when the rest is decoded.
+// `?3` is the start of an embed of the target's cast. Bytes that only look like one are excluded when the rest is decoded.
 const actOfCast = `c.id, c.rest, coalesce(c.parent_fid = ?2, 0) AS isReply,
      EXISTS (SELECT 1 FROM cast_mentions m WHERE m.mentioned_fid = ?2 AND m.cast_id = c.id) AS isMention,
      coalesce(instr(c.rest, ?3), 0) > 0 AS mayBeQuote`;
@@ -174,7 +174,7 @@ function quotes(rest: Uint8Array | null, fid: number): boolean {
   return embedsOf(decodeRest(rest)).some((embed) => "hash" in embed && embed.fid === fid);
 }
 
-/** Returns the first bytes of the wire form of a cast's id: its fid, and the tag and length of the hash. */
+/** Returns the first bytes of the wire form of a cast's id: its fid, then the tag and length of the hash. */
 function quoteStart(fid: number): Uint8Array {
   const id = CastId.encode({ fid, hash: new Uint8Array(HASH_BYTES) }).finish();
   return id.subarray(0, id.length - HASH_BYTES);

@@ -8,11 +8,11 @@ import { type CursorCodec, cursorCodec, cutPage, type Page } from "../../cursor.
 import { castByHash, type Hash, hex } from "../../hydrate/casts.ts";
 import { isLiveCast, orderedPage } from "../ordered-page.ts";
 
-/** A like or recast of a live cast. `timestamp`: unix seconds. */
+/** A like or recast of a live cast. `timestamp` is in Unix seconds. */
 export interface Reaction {
   readonly type: ReactionType;
   readonly fid: number;
-  /** The row of the cast. */
+  /** Row id of the cast. */
   readonly castId: number;
   readonly timestamp: number;
 }
@@ -29,7 +29,7 @@ const onCast = statement<
    WHERE target_id = ? AND type = ? AND (timestamp, fid) < (?, ?)
    ORDER BY timestamp DESC, fid DESC LIMIT ?`,
 );
-// Omits reactions to a deleted cast, and reactions that name another author's fid, which have other ids.
+// Omits reactions to a deleted cast, and those that name another author's fid, because these have other ids.
 const ofUser = statement<
   { castId: number; targetFid: number; timestamp: number },
   [fid: number, type: number, maxTimestamp: number, limit: number]
@@ -99,7 +99,7 @@ export function reactionsOfUser(
   return ownReactionPage(db, { ...query, kinds: [kind], cursor: userCursors[kind] });
 }
 
-/** Returns a page of the live casts that an fid liked or recasted, newest reaction first, equal times by hash. */
+/** Returns a page of the live casts that an fid liked or recasted, newest reaction first; equal times by hash. */
 function ownReactionPage(
   db: IndexDatabase,
   query: {
@@ -137,7 +137,7 @@ function ownReactionPage(
   return { rows, cursor: cursor.encode([last.timestamp, hash]) };
 }
 
-/** Lists of likes and recasts together. */
+/** Lists likes and recasts together. */
 
 export const mixedCastReactionsCursor = cursorCodec("reactions/cast mixed", ["int", "int", "int"]);
 export const mixedUserReactionsCursor = cursorCodec("reactions/user mixed", ["int", "hash"]);
@@ -206,7 +206,7 @@ interface Row {
   targetFid: number;
   targetHash: Uint8Array | null;
   targetUrl: string | null;
-  /** The signed bytes, if they differ from those that the columns give. */
+  /** The signed bytes, if they differ from what the columns encode to. */
   data: Uint8Array | null;
 }
 
@@ -223,8 +223,8 @@ const rowsOf = statement<Row, [keysJson: string]>(
 );
 
 /**
- * Returns the hashes of reactions, which no table stores, in the order of `keys`. Takes a few microseconds for each, so call it
- * only where the order or a cursor needs them.
+ * Returns the hashes of reactions, which no table stores, in the order of `keys`. Each takes a few microseconds, so call it
+ * only if the order or a cursor needs them.
  */
 export function hashesOfReactions(db: IndexDatabase, keys: readonly ReactionKey[]): Hash[] {
   const hashes: Hash[] = new Array(keys.length).fill("0x");

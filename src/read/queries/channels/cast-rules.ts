@@ -11,19 +11,19 @@ import { CastingMode, ReactionType } from "../../../protocol/wire/generated/mess
 import { countingChannels, type RegisteredChannel } from "../../channel-names.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
 
-/** What a request wants of the casts in registered channels. */
+/** Which casts in registered channels a request asks for. */
 export interface CastRulesRequest {
-  /** Whether only the owner, moderators and members are shown; undefined for what each channel's settings say. */
+  /** Whether only casts of the owner, moderators and members are shown; undefined to follow each channel's settings. */
   readonly membersOnly?: boolean | undefined;
-  /** Whether only casts that the owner or a moderator likes are shown, where there is one. */
+  /** Whether only casts that the owner or a moderator likes are shown, in channels that have one. */
   readonly shouldModerate?: boolean | undefined;
-  /** Whether casts that are hidden in the channel, and those of banned users, are shown. */
+  /** Whether casts hidden in the channel, and casts of banned users, are shown. */
   readonly withHidden?: boolean | undefined;
 }
 
 /** Decides which casts of a list are shown. */
 export interface CastRules {
-  /** Returns the rows that are shown, in their order. Casts in no channel with a rule all are. */
+  /** Returns the rows that are shown, in their order. Casts outside of channels with a rule are all shown. */
   readonly visible: <Row extends CastRef>(rows: readonly Row[]) => Row[];
 }
 
@@ -32,7 +32,7 @@ interface Rule {
   readonly ownerFid: number;
   readonly membersOnly: boolean;
   readonly hides: boolean;
-  /** Whose likes approve a cast; empty for no such rule. */
+  /** Accounts whose likes approve a cast; empty if there is no such rule. */
   readonly approvers: readonly number[];
 }
 
@@ -46,7 +46,7 @@ const moderatorsOf = statement<{ fid: number }, [channelId: Uint8Array]>(
    WHERE channel_id = ? AND kind = ${ChannelSlotKind.Member} AND state = ${MemberState.Moderator}`,
 );
 
-/** The id of the URL that the thread of a cast is under. */
+/** SQL for the id of the URL that the thread of a cast is under. */
 const URL_ID = "coalesce(c.root_url_id, c.parent_url_id)";
 
 interface RuledRow {
@@ -58,7 +58,7 @@ interface RuledRow {
   readonly isApproved: number;
 }
 
-/** `?2` has the channels, and `?3` the approvers, by the ids of parent URLs. */
+/** `?2` contains the channels, and `?3` the approvers, by the ids of parent URLs. */
 const ruledRows = statement<RuledRow, [idsJson: string, channelsJson: string, approversJson: string]>(
   "skeleton.cast-rules.casts",
   `SELECT c.id, c.fid, ${URL_ID} AS urlId,
@@ -73,7 +73,7 @@ const ruledRows = statement<RuledRow, [idsJson: string, channelsJson: string, ap
 );
 
 /**
- * Returns the rules for casts in the channels among `ids` that are registered; undefined if none of them hides anything.
+ * Returns the rules for casts in the registered channels among `ids`; undefined if none of them hides anything.
  *
  * @param ids ids of channels.
  */
@@ -138,7 +138,7 @@ function ruleOf(
   return {
     channelId: channelId.toHex(),
     ownerFid,
-    // A channel without settings would otherwise show nothing from the day of its registration.
+    // Otherwise a channel without settings would show nothing from the day of its registration.
     membersOnly:
       membersOnly ?? settingsOf(db, channelId)?.castingMode === CastingMode.CASTING_MODE_MEMBERS_ONLY,
     hides: !withHidden && memberSlots + moderationSlots > 0,

@@ -7,7 +7,7 @@ import { parentUrlsByChannel, resolveChannelIds } from "../../channel-names.ts";
 import { cursorCodec, type Page, pagedList } from "../../cursor.ts";
 import { prefixEnd } from "../users/users.ts";
 
-// Casts may name a registered channel by the URI of its token, which is not a channel beside it.
+// Casts may name a registered channel by the URI of its token, which must not be listed as a separate channel.
 const nextById = statement<
   { id: string },
   [after: string, limit: number, uriPrefix: string | null, afterUris: string | null]
@@ -60,7 +60,7 @@ const olderChannelsOf = statement<
    ORDER BY last_cast_at DESC, channel_id DESC LIMIT ?`,
 );
 
-/** Encodes a channel id for a cursor. In JSON, escaped control characters could exceed the size of a cursor. */
+/** Encodes a channel id for a cursor. In JSON, escaped control characters could make the cursor too long. */
 export function packId(id: string): string {
   return Buffer.from(id).toString("base64url");
 }
@@ -90,7 +90,7 @@ export const channelMembers = pagedList(
   ({ lastCastAt, fid }) => [lastCastAt, fid],
 );
 
-/** Returns the fid if it has live casts directly under a channel's URLs, as a list of one or none. */
+/** Returns the fid, if it has live casts directly under a channel's URLs, as a list of at most one. */
 export function channelMember(db: IndexDatabase, channelId: string, fid: number): Page<{ fid: number }> {
   const row = db.get(memberOf, channelId, fid);
   return { rows: row ? [{ fid: row.fid }] : [], cursor: null };
@@ -106,15 +106,16 @@ export const channelsOfUser = pagedList(
   ({ lastCastAt, id }) => [lastCastAt, packId(id)],
 );
 
-/** The most casts that are counted under each URL of a channel. */
+/** Maximum number of casts counted under each URL of a channel. */
 export const MAX_COUNTED = 10_000;
 
 const DAY_SECS = 86_400;
 
-/** More than the casts that are counted of a channel, which has a few URLs. */
+/** Base of the digits: more than the number of casts that are counted for a channel, which has a few URLs. */
 const BASE = 100_000;
 
-// The newest casts of a month have those of a week and of a day among them, so they are read once. The three numbers are the digits of one.
+// The newest casts of a month include those of the week and the day, so they are read once. The three counts are the digits
+// of one number.
 const counts = statement<
   { id: string; digits: number },
   [dayStartId: number, weekStartId: number, monthStartId: number, urlsJson: string]
@@ -128,7 +129,7 @@ const counts = statement<
    FROM json_each(?4) j GROUP BY j.value ->> 0`,
 );
 
-/** The numbers of live casts directly in a channel in the last 1, 7 and 30 days. */
+/** Number of live casts directly in a channel in the last 1, 7 and 30 days. */
 export interface ChannelCasts {
   readonly day: number;
   readonly week: number;

@@ -4,9 +4,9 @@ import { cursorCodec, pagedList } from "../../cursor.ts";
 import { packId, unpackId } from "./channel-lists.ts";
 
 /**
- * Prefix search by member count has two exact strategies. For a rare prefix, read all channels that match and sort them.
- * For a common prefix, scan the channels by members and select those that match. Few hits make the first cheap, many hits
- * the second. A search reads a few thousand index entries at most, unless names are chosen to defeat it.
+ * Prefix search by member count has two exact strategies. For a rare prefix, it reads all matching channels and sorts them.
+ * For a common prefix, it scans the channels by members and selects those that match. The first is cheap with few hits, the
+ * second with many. A search reads at most a few thousand index entries, unless names are chosen to defeat it.
  */
 const MAX_SORTED = 1000;
 
@@ -37,9 +37,9 @@ const sorted = statement<Hit, [idsJson: string, members: number, afterId: string
    ORDER BY members DESC, id LIMIT ?4`,
 );
 
-/** The match by registry. `+` prevents the planner from using an index that does not have the required order. */
+/** Matches by registry. `+` prevents the planner from using an index that does not have the required order. */
 const REGISTRY_MATCH = `${inRange("+r.registry_id")} OR (+r.name_key >= ?3 AND +r.name_key < ?4)`;
-/** The match by the name that the channel's settings give it. */
+/** Matches by the name in the channel's settings. */
 const NAME_MATCH = "+c.name_key >= ?3 AND +c.name_key < ?4";
 
 const scanActive = statement<Hit, [...Prefix, members: number, afterId: string, limit: number]>(
@@ -64,8 +64,8 @@ const scanInactive = statement<Hit, [...Prefix, afterId: string, limit: number]>
 );
 
 /**
- * Lists the channels whose id or name starts with `text`, most members first, then by id. The match ignores case; in
- * ids only that of ASCII letters.
+ * Lists the channels whose id or name starts with `text`, most members first, then by id. The match ignores case; in ids,
+ * only that of ASCII letters.
  */
 export const searchChannels = pagedList(
   cursorCodec("channel/search", ["int", "text"]),
@@ -88,7 +88,7 @@ function scanByMembers(
 ): Hit[] {
   const active = db.all(scanActive, ...prefix, members, afterId, limit);
   if (active.length === limit) return active;
-  // A channel without activity has no members, so it follows all others.
+  // A channel without activity has no members, so it sorts after all others.
   return [...active, ...db.all(scanInactive, ...prefix, members === 0 ? afterId : "", limit - active.length)];
 }
 

@@ -8,9 +8,9 @@ import { channelsOfProtocol, type RegisteredChannel } from "../../channel-names.
 import { cursorCodec, pagedList } from "../../cursor.ts";
 import { prefixEnd } from "../users/users.ts";
 
-/** Follows of channels: live likes of the URI of a channel's token. Times are unix seconds. */
+/** Follows of channels, which are live likes of the URI of a channel's token. Times are in Unix seconds. */
 
-/** A follow, by its follower. */
+/** A follow of a channel, as seen from the channel. */
 export interface FollowerRow {
   readonly fid: number;
   readonly timestamp: number;
@@ -28,7 +28,7 @@ const followersBelow = statement<
    ORDER BY r.timestamp DESC, r.fid DESC LIMIT ?5`,
 );
 
-/** Lists the users who follow a registered channel, the newest follow first. */
+/** Lists the users who follow a registered channel, newest follow first. */
 export const channelFollowers = pagedList(
   cursorCodec("channel/followers of the protocol", ["int", "int"]),
   (
@@ -44,7 +44,7 @@ export const channelFollowers = pagedList(
   ({ timestamp, fid }) => [timestamp, fid],
 );
 
-/** Where an fid follows a channel, and since when. */
+/** A follow of a channel, as seen from the follower. */
 export interface FollowRow {
   readonly channelId: Uint8Array;
   readonly timestamp: number;
@@ -61,7 +61,7 @@ const urlLikesOf = statement<
      AND r.timestamp >= ?4 AND u.url >= ?2 AND u.url < ?3`,
 );
 
-/** Returns all follows of an fid, registered channels or not, by the ids of the channels. */
+/** Returns all follows of an fid, of registered channels or not, by channel id. */
 export function followsOfUser(db: IndexDatabase, fid: number): FollowRow[] {
   const registrar = registrarOfIndex(db);
   const prefix = followUriPrefix(registrar);
@@ -76,7 +76,7 @@ export function followsOfUser(db: IndexDatabase, fid: number): FollowRow[] {
     .sort((a, b) => Buffer.compare(a.channelId, b.channelId));
 }
 
-/** Lists the registered channels that a user follows, the newest follow first. */
+/** Lists the registered channels that a user follows, newest follow first. */
 export const followedChannels = pagedList(
   cursorCodec("user/channels of the protocol", ["int", "text"]),
   (db, { fid }: { readonly fid: number }, { limit, after }) => {
@@ -105,7 +105,7 @@ const anyChannel = statement<{ one: number }>(
   "SELECT 1 AS one FROM channels WHERE channel_id >= x'' LIMIT 1",
 );
 
-/** Whether any channel is registered: until then, all that is known of channels comes from casts. */
+/** Reports whether any channel is registered. Until then, everything known about channels comes from casts. */
 export function hasRegisteredChannels(db: IndexDatabase): boolean {
   return db.get(anyChannel) !== undefined;
 }

@@ -6,7 +6,7 @@ import { cursorCodec, pagedList } from "../../cursor.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
 import { unixOf } from "./roles.ts";
 
-/** What moderators did in registered channels. */
+/** Moderators' decisions in registered channels. */
 
 interface SlotRow {
   readonly target: Uint8Array;
@@ -28,7 +28,7 @@ const pinOf = statement<SlotRow, [channelId: Uint8Array]>(
      AND state = ${SlotState.On}`,
 );
 
-/** A cast that a moderator has hidden, or hidden and shown again. */
+/** A cast that a moderator has hidden, or has hidden and shown again. */
 export interface ModerationRow {
   readonly hash: Hash;
   readonly isHidden: boolean;
@@ -38,7 +38,7 @@ export interface ModerationRow {
   readonly moderatedAt: number;
 }
 
-/** Lists what moderators decided about casts, by the casts' hashes. */
+/** Lists moderators' decisions about casts, by the casts' hashes. */
 export const channelModerations = pagedList(
   cursorCodec("channel/moderations", ["hash"]),
   (db, { channel }: { readonly channel: RegisteredChannel }, { limit, after }): ModerationRow[] => {

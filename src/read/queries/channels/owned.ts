@@ -39,13 +39,13 @@ const keyOf = statement<{ key: string }, [channelId: Uint8Array]>(
   "SELECT key FROM channels WHERE channel_id = ?",
 );
 
-/** The place of a channel in a list. Keys may be too long for cursors, so that ids stand for them. */
+/** Position of a channel in a list. It uses ids because keys may be too long for cursors. */
 export interface OwnedPlace {
   readonly address: Uint8Array;
   readonly channelId: Uint8Array;
 }
 
-/** Returns the channels that an fid owns, by the owner's address, then by the key. */
+/** Returns the channels that an fid owns, by the owner's address, then by key. */
 export function ownedChannels(
   db: IndexDatabase,
   fid: number,
@@ -55,7 +55,7 @@ export function ownedChannels(
   return db.all(ownedAfter, fid, address, db.get(keyOf, channelId)?.key ?? "", limit);
 }
 
-/** Returns the channels of an address by their keys. */
+/** Returns the channels of an address, by key. */
 export function channelsOfAddress(
   db: IndexDatabase,
   address: Uint8Array,

@@ -16,7 +16,7 @@ interface SlotRow {
   readonly timestamp: number;
 }
 
-/** Slots may be of fids that no one has registered. */
+/** Excludes slots of unregistered fids. */
 const isUser = "EXISTS (SELECT 1 FROM fids f WHERE f.fid = s.target_fid)";
 const below = (state: MemberState) =>
   `SELECT * FROM (SELECT s.target_fid AS fid, s.state, s.timestamp FROM channel_slots s
@@ -46,7 +46,7 @@ export interface RoleRow {
 
 const FROM_THE_NEWEST = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
 
-/** Lists the owner of a channel, then its moderators and members, whose role changed last first. */
+/** Lists the owner of a channel, then its moderators and members, most recent role change first. */
 export const channelRoles = pagedList(
   cursorCodec("channel/roles", ["int", "int"]),
   (
@@ -66,7 +66,7 @@ export const channelRoles = pagedList(
   ({ role, timestamp, fid }) => (role === "owner" ? FROM_THE_NEWEST : [timestamp, fid]),
 );
 
-/** Returns the role of one fid in a channel, as a list of one or none. */
+/** Returns the role of one fid in a channel, as a list of at most one. */
 export function channelRoleOf(db: IndexDatabase, channel: RegisteredChannel, fid: number): Page<RoleRow> {
   const isOwner = fid !== 0 && fidOfOwner(db, channel.ownerAddress) === fid;
   const state = db.get(slotOf, channel.channelId, memberTarget(fid))?.state;
@@ -74,7 +74,10 @@ export function channelRoleOf(db: IndexDatabase, channel: RegisteredChannel, fid
   return { rows: role ? [{ fid, role }] : [], cursor: null };
 }
 
-/** A user that is banned from a channel. `bannedAt`: unix seconds; 0 where the upstream reported the state without its message. */
+/**
+ * A user who is banned from a channel. `bannedAt` is in Unix seconds; 0 if the upstream reported the state without its
+ * message.
+ */
 export interface BanRow {
   readonly fid: number;
   /** 0 if unknown. */
@@ -82,7 +85,7 @@ export interface BanRow {
   readonly bannedAt: number;
 }
 
-/** Lists the users that are banned from a channel, the latest ban first. */
+/** Lists the users who are banned from a channel, latest ban first. */
 export const channelBans = pagedList(
   cursorCodec("channel/bans", ["int", "int"]),
   (db, { channel }: { readonly channel: RegisteredChannel }, { limit, after = FROM_THE_NEWEST }) =>
@@ -95,7 +98,7 @@ export const channelBans = pagedList(
   ({ timestamp, fid }) => [timestamp, fid],
 );
 
-/** Returns the unix seconds of a slot's time; 0 for a state without one. */
+/** Converts the time of a slot to Unix seconds; 0 for a state without a time. */
 export function unixOf(timestamp: number): number {
   return timestamp === 0 ? 0 : toUnixSecs(timestamp);
 }
@@ -120,12 +123,18 @@ interface ChannelOfUser {
   readonly role: ChannelRole;
 }
 
-/** The owner's address of the last channel that the user owns, or nothing for a channel with another role; then its id. */
+/**
+ * The position in the list: the owner's address for a channel that the user owns, or empty for a channel with another role;
+ * then its id.
+ */
 export const rolesOfUserCursor = cursorCodec("user/memberships/list roles", ["text", "text"]);
 
 const NONE = "";
 
-/** Returns the registered channels that a user owns, by the owner's address and the key, then those with another role, by their ids. */
+/**
+ * Returns the registered channels that a user owns, by the owner's address and key, followed by those with another role, by
+ * id.
+ */
 export function rolesOfUser(
   db: IndexDatabase,
   query: { readonly fid: number; readonly limit: number; readonly after: Key<["text", "text"]> | undefined },
@@ -167,7 +176,7 @@ export function rolesOfUser(
 
 const NO_BYTES = new Uint8Array();
 
-/** A cursor is a client's text: what is not hex stands for the start. */
+/** Decodes hex from a cursor, which is a client's text. Anything but hex means the start. */
 function bytesOfHex(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, "hex"));
 }

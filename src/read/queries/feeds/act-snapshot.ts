@@ -4,35 +4,36 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 
-/** Snapshots are this far apart in seconds, at multiples of it, on every node. */
+/** Interval between snapshots in seconds. Snapshots are at multiples of it, on every node. */
 export const GENERATION_SECS = 300;
-/** The age of the oldest casts and acts. */
+/** Maximum age of casts and acts. */
 const WINDOW_SECS = 48 * 3600;
-/** Acts of one actor, the newest. */
+/** Number of acts kept per actor, newest first. */
 const ACTS_OF_ACTOR = 30;
-/** The newest casts are read first, until there are this many acts: 52 MB. */
+/** Casts are read newest first, until there are this many acts, which take 52 MB. */
 const MAX_ACTS = 4_000_000;
-/** Casts of one read, which takes a few milliseconds. */
+/** Casts per read, which takes a few milliseconds. */
 const CASTS_PER_READ = 500;
 
 /** What an account did with a cast. */
 export const ActKind = { Cast: 0, Like: 1, Recast: 2, Reply: 3, Quote: 4 } as const;
 
 /**
- * What accounts did with the casts without a parent of the last two days, up to a time. Its arrays are in memory that all threads share: of
- * each cast, by its number, newest first; of each actor, by fid; and of the acts of each actor, newest first.
+ * The acts of accounts on the parentless casts of the last two days before a time. Its arrays are in memory that all threads
+ * share. There are arrays per cast, by its number, newest first; per actor, by fid; and for the acts of each actor, newest
+ * first.
  */
 export interface ActSnapshot {
   /** Unix seconds: a multiple of `GENERATION_SECS`. */
   readonly generation: number;
   readonly castIds: Float64Array;
   readonly castFids: Float64Array;
-  /** The parent URL's id; 0 for none. */
+  /** Id of the parent URL; 0 for none. */
   readonly castUrls: Float64Array;
   /** The first six bytes of the hash. */
   readonly castHashes: Float64Array;
   readonly actorFids: Float64Array;
-  /** Where the acts of an actor begin; one more entry than actors. */
+  /** Offset of the acts of each actor, with one more entry than there are actors. */
   readonly offsets: Uint32Array;
   readonly actCasts: Uint32Array;
   readonly actKinds: Uint8Array;
@@ -40,7 +41,7 @@ export interface ActSnapshot {
   readonly actTimes: Uint32Array;
 }
 
-/** The newest generation that can exist at a time. */
+/** Returns the newest generation that can exist at a time. */
 export function generationAt(nowMs: number): number {
   return Math.floor(nowMs / 1000 / GENERATION_SECS) * GENERATION_SECS;
 }
@@ -80,7 +81,7 @@ const quotesOf = statement<{ castId: number; fid: number; id: number }, [idsJson
    CROSS JOIN cast_quotes q ON q.quoted_id = j.value AND q.cast_id < ?2 CROSS JOIN casts c ON c.id = q.cast_id`,
 );
 
-/** Builds the snapshot of a time. Other work of the thread has its turn after each read. */
+/** Builds the snapshot for a time. Other work of the thread gets a turn after each read. */
 export async function buildActSnapshot(db: IndexDatabase, generation: number): Promise<ActSnapshot> {
   const end = firstCastIdAt(generation + 1);
   const start = firstCastIdAt(generation - WINDOW_SECS);
@@ -174,7 +175,7 @@ interface Act {
   readonly at: number;
 }
 
-/** The newest acts of an actor, while they are collected. */
+/** The newest acts of an actor, while they are being collected. */
 class Acts {
   #acts: Act[] = [];
 
@@ -190,7 +191,7 @@ class Acts {
   }
 }
 
-/** The number of an actor in a snapshot; undefined for one without acts. */
+/** Returns the number of an actor in a snapshot; undefined if it has no acts. */
 export function actorOf({ actorFids }: Pick<ActSnapshot, "actorFids">, fid: number): number | undefined {
   let low = 0;
   let high = actorFids.length;

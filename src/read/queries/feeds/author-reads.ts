@@ -17,24 +17,24 @@ export interface RecastRow {
   isLive: number;
 }
 
-/** The most authors whose rows are read ahead. */
+/** Maximum number of authors whose rows are read ahead. */
 const MAX_ANNOUNCED = 1000;
 
-/** The most later recasts of one cast that are searched for one by an author of the feed. */
+/** Maximum number of a cast's later recasts that are searched for one by an author of the feed. */
 const MAX_RECASTS = 1000;
 
 /**
- * Declares the statements of the feeds of a kind of author list. Their first parameter is the value of `?1`.
+ * Declares the statements of the feeds for one kind of author list. Their first parameter is the value of `?1`.
  *
- * @param from the tables and the condition that list the authors
- * @param fid the SQL expression of an author's fid in these tables
- * @param isAuthor returns the condition that an fid is an author
+ * @param from the tables and the condition that list the authors.
+ * @param fid the SQL expression of an author's fid in these tables.
+ * @param isAuthor returns the condition that an fid is an author.
  */
 function declareStatements<Param extends string | number>(
   name: string,
   { from, fid, isAuthor }: { from: string; fid: string; isAuthor: (fid: string) => string },
 ) {
-  // The index has the casts of an author in two ranges: those with a parent cast, and the others.
+  // The index has the casts of an author in two ranges: those with a parent cast, and all others.
   const ownCasts = (stream: string, isReply: 0 | 1) =>
     statement<CastRef, [authors: Param, below: number, limit: number]>(
       `skeleton.${name}.${stream}`,
@@ -71,8 +71,8 @@ function declareStatements<Param extends string | number>(
        CROSS JOIN reactions r ON r.fid = below.fid AND r.type = ${RECAST} AND r.timestamp >= ?4 AND r.timestamp < ?2
        LIMIT ?3`,
     ),
-    // Those acts whose cast was recasted later by an author of the feed, or in the same second by another one, when the
-    // hashes decide.
+    // Acts whose cast an author of the feed recasted in a later second, or another author in the same second, in which case
+    // the hashes decide.
     recastedSince: statement<{ at: number }, [authors: Param, actsJson: string]>(
       `skeleton.${name}.recasted-since`,
       `SELECT j.key AS at FROM json_each(?2) j
@@ -115,7 +115,7 @@ const ofFollows = declareStatements<number>("followed-roots", {
 });
 
 type ScanParams = [below: number, maxScanned: number, fid: number, limit: number];
-// The subquery is a stream, so the scan ends with the last row of the page.
+// The subquery is streamed, so the scan ends with the last row of the page.
 const declareScan = (name: string, condition: string) =>
   statement<CastRef, ScanParams>(
     `skeleton.following-feed.${name}`,
@@ -132,8 +132,8 @@ export const followedScans = {
 };
 
 /**
- * The authors of a feed: a list of fids, or those that an fid follows. `maxScanned`: the casts of all authors that
- * are read before those of each author are merged.
+ * The authors of a feed: a list of fids, or the accounts that an fid follows. `maxScanned` is the number of casts by all
+ * authors that are read before the casts of each author are merged instead.
  */
 export type Authors =
   | { readonly fids: readonly number[] }
@@ -170,9 +170,9 @@ const followedBy = statement<{ fid: number }, [fid: number]>(
 );
 
 /**
- * Announces that the entry of an index at a key of each author will be read.
+ * Announces that the index entry at a key of each author will be read.
  *
- * @param authors a JSON array of fids, or the fid that follows them
+ * @param authors a JSON array of fids, or the fid that follows them.
  */
 export function willReadOfEach(
   db: IndexDatabase,

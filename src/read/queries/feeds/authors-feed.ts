@@ -25,17 +25,17 @@ interface ActRow {
   readonly isLive: boolean;
 }
 
-/** The most rounds of one page. A page needs another round when too many entries of a round are hidden. */
+/** Maximum number of rounds per page. A page needs another round if too many entries of a round are hidden. */
 const MAX_ROUNDS = 3;
-/** Rows that a round reads beyond the missing ones, so that one round usually suffices. */
+/** Rows that a round reads beyond those missing, so that one round usually suffices. */
 const SPARE_ROWS = 8;
-/** Recasts that are read for each row of a page before the merge is faster. */
+/** Up to this many recasts per row of a page, reading them all is faster than the merge. */
 const RECASTS_PER_ROW = 4;
 
 /**
  * Returns the casts and recasts of authors by the time of the act, newest first. A cast that several of them recasted
- * appears once, at the time of the latest of these acts. The work is a few lookups for each author and for each entry. A
- * page before the last may be short when most recasts are of deleted casts.
+ * appears once, at the time of the latest of these acts. The work is a few look-ups per author and per entry. A page before
+ * the last may be short if most recasts are of deleted casts.
  */
 export function authorsFeed(
   db: IndexDatabase,
@@ -68,7 +68,7 @@ export function authorsFeed(
   return { rows: shown.map(listedCast), cursor: query.cursor.encode(after) };
 }
 
-/** A cast of the list with the act that it is shown for. */
+/** A cast of the list, with the act for which it is shown. */
 interface ShownAct extends ListedCast {
   readonly act: ActRow;
 }
@@ -100,12 +100,12 @@ function hashesOfActs(db: IndexDatabase, acts: readonly ActRow[]): Hash[] {
 }
 
 /**
- * Returns the first visible acts of a list, one more than `limit` unless the list ends, or undefined if the authors recast much
- * more than they cast.
+ * Returns the first visible acts of a list, one more than `limit` unless the list ends, or undefined if the authors recast
+ * much more than they cast.
  *
- * The newest casts come first, then all recasts since the oldest of them. So it is known without a further query which
- * of these acts a later recast hides. The visible acts are at least as many as the casts, since a cast is hidden by a recast
- * that shows it.
+ * Reads the newest casts, then all recasts since the oldest of them. It is then known, without a further query, which of
+ * these acts a later recast hides. There are at least as many visible acts as casts, because a cast is only hidden by a
+ * recast that shows it.
  */
 function firstActs(
   db: IndexDatabase,
@@ -171,7 +171,7 @@ function newestCastsOf(reads: AuthorReads, streams: readonly Stream[], below: nu
   return newest;
 }
 
-/** Merges two lists that are sorted by time, newest first. */
+/** Merges two lists sorted by time, newest first. */
 function mergedByTime(a: readonly ActRow[], b: readonly ActRow[], max: number): ActRow[] {
   const merged: ActRow[] = [];
   for (let atA = 0, atB = 0; merged.length < max; ) {
@@ -192,8 +192,8 @@ function actOfCast({ id }: ListedCast): ActRow {
 }
 
 /**
- * Returns the newest recasts before a time, `max` of them unless the list ends or the older ones are before `since`. The recasts
- * since a time are one range for each author, which costs a fifth of the merge while they are few.
+ * Returns the newest recasts before a time, `max` of them unless the list ends or older ones are before `since`. The recasts
+ * since a time are one range per author, which costs a fifth of the merge while they are few.
  */
 function recastsBefore(reads: AuthorReads, before: number, since: number | undefined, max: number): ActRow[] {
   if (since !== undefined) {
@@ -215,8 +215,8 @@ function actOfRecast({ fid, timestamp, targetFid, targetId, isLive }: RecastRow)
 }
 
 /**
- * Returns the acts without those that a later recast of the same cast hides. In one second the recast with the greater hash is
- * later.
+ * Returns the acts without those that a later recast of the same cast hides. Within one second, the recast with the greater
+ * hash is later.
  */
 function withoutHidden(db: IndexDatabase, acts: ActRow[], { hidden, ties }: LaterRecasts): ActRow[] {
   if (ties.length > 0) {
@@ -234,11 +234,11 @@ function withoutHidden(db: IndexDatabase, acts: ActRow[], { hidden, ties }: Late
   return hidden.size === 0 ? acts : acts.filter((act) => !hidden.has(act));
 }
 
-/** What later recasts hide. */
+/** Acts that later recasts hide. */
 interface LaterRecasts {
-  /** The acts whose cast was recasted in a later second. */
+  /** Acts whose cast was recasted in a later second. */
   readonly hidden: Set<ActRow>;
-  /** The other recasts of an act's cast in its second, whose hashes decide. */
+  /** Other recasts of an act's cast in the same second, among which the hashes decide. */
   readonly ties: { readonly act: ActRow; readonly recast: ReactionKey }[];
 }
 

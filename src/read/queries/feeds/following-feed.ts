@@ -17,7 +17,7 @@ const endOfScan = statement<CastRef, [below: number, scannedBefore: number]>(
   "skeleton.following-feed.end-of-scan",
   "SELECT id FROM casts WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ?",
 );
-// The index has the casts of an author in two ranges: those with a parent cast, and the others.
+// The index has the casts of an author in two ranges: those with a parent cast, and all others.
 const declareMerge = (name: string, ranges: string) =>
   statement<CastRef, [below: number, fid: number, limit: number]>(
     `skeleton.following-feed.${name}`,
@@ -36,13 +36,13 @@ const rootCasts = { scan: followedScans.roots, merge: declareMerge("merge-roots"
 
 const followingFeedCursor = timedCursor("feed/following");
 
-/** The bounds that choose between the two strategies. Tests set them low. */
+/** The thresholds that choose between the two strategies. Tests set them low. */
 export interface FollowingFeedBounds {
-  /** Up to this number of follows the merge is as fast as the scan. */
+  /** Up to this number of follows, the merge is as fast as the scan. */
   readonly alwaysMergedUpTo: number;
-  /** Casts to scan for each follow. A scanned cast costs about an eighth of a merge's lookup. */
+  /** Number of casts to scan per follow. A scanned cast costs about an eighth of a merge's look-up. */
   readonly scannedPerFollow: number;
-  /** The most casts to scan for a page. */
+  /** Maximum number of casts to scan for a page. */
   readonly maxScanned: number;
   /** An fid with more follows than this is served only by the scan. */
   readonly maxMerged: number;
@@ -56,22 +56,22 @@ const BOUNDS: FollowingFeedBounds = {
 };
 
 /**
- * Returns the live casts of the users that an fid follows, newest first. There are two strategies for a page. Both are
- * exact and use the same keyset order:
+ * Returns the live casts of the users that an fid follows, newest first. There are two strategies for a page. Both are exact
+ * and use the same keyset order:
  *
- * - The scan reads all casts by time and selects those of followed authors. Its work is the page size divided by the
- *   share of the followed authors in the casts of that time, independent of their number.
- * - The merge looks up the next cast of every followed author and repeatedly takes the newest. Its work is one lookup
- *   for each follow and one for each cast of the page, however rarely the authors cast.
+ * - The scan reads all casts by time and selects those of followed authors. Its work is the page size divided by the share
+ *   of the followed authors in the casts of that time, independent of their number.
+ * - The merge looks up the next cast of every followed author and repeatedly takes the newest. Its work is one look-up per
+ *   follow and one per cast of the page, however rarely the authors cast.
  *
- * The share is not known in advance. The scan therefore runs first, up to about half the cost of the merge. When it ends
+ * The share is not known in advance. Therefore the scan runs first, up to about half the cost of the merge. If it ends
  * without a full page, the merge builds the page. Measured on 1,000,000 casts of 100,000 authors: a page of 25 for 10,000
- * follows takes 0.2 ms when they have a tenth of the casts, and 1.5 ms when they have a hundredth. The merge takes 2 µs
- * for each follow: 0.2 ms for 100 and 20 ms for 10,000. The scan takes 0.25 to 0.5 µs for each cast.
+ * follows takes 0.2 ms if they have a tenth of the casts, and 1.5 ms if they have a hundredth. The merge takes 2 µs per
+ * follow: 0.2 ms for 100 and 20 ms for 10,000. The scan takes 0.25 to 0.5 µs per cast.
  *
- * With more than 20,000 follows the merge would delay other requests. A page then ends after 60,000 scanned casts
- * (20 ms), with the casts found so far and a cursor at the end of the scan. Pages of such an fid before the last may be
- * short or empty when fewer than one in 2,400 casts is by a followed author.
+ * With more than 20,000 follows the merge would delay other requests. A page then ends after 60,000 scanned casts (20 ms),
+ * with the casts found so far and a cursor at the end of the scan. Pages of such an fid before the last may be short or
+ * empty if fewer than one in 2,400 casts is by a followed author.
  */
 export function followingFeed(
   db: IndexDatabase,
@@ -79,7 +79,7 @@ export function followingFeed(
     fid: number;
     limit: number;
     after: TimedKey | undefined;
-    /** Leaves replies out. */
+    /** Whether to leave out replies. */
     rootsOnly?: boolean;
   },
   bounds: FollowingFeedBounds = BOUNDS,
@@ -101,7 +101,7 @@ export function followingFeed(
     const found = db.all(scan, below, maxScanned, fid, maxRows);
     end = found.length === maxRows ? undefined : db.get(endOfScan, below, maxScanned - 1)?.id;
     if (end === undefined) return found;
-    // The scan ends between two seconds, since ids within a second do not have the order of the list.
+    // The scan ends between two seconds, because ids within a second are not in the order of the list.
     const inSecond = end - firstCastIdAt(timestampOfCastId(end));
     const rest = db
       .all(scan, end, inSecond + 1, fid, inSecond + 1)
@@ -114,7 +114,7 @@ export function followingFeed(
   return { rows: scanned.rows, cursor: followingFeedCursor.encode([timestampOfCastId(end), LOWEST_HASH]) };
 }
 
-/** Returns how many casts are scanned for a page before the merge builds it; 0 for a merge at once. */
+/** Returns how many casts to scan for a page before the merge builds it; 0 to merge at once. */
 function castsToScan(follows: number, bounds: FollowingFeedBounds): number {
   if (follows <= bounds.alwaysMergedUpTo) return 0;
   return Math.min(follows * bounds.scannedPerFollow, bounds.maxScanned);
@@ -128,8 +128,8 @@ function countFollows(db: IndexDatabase, fid: number): number {
 export const MAX_FOLLOWS_WITH_RECASTS = 2000;
 
 /**
- * Returns the casts without a parent cast of the users that an fid follows, and their recasts, newest first. A recast is
- * sorted by its own time. The casts are found as `followingFeed` finds them.
+ * Returns the parentless casts of the users that an fid follows, and their recasts, newest first. A recast is sorted by its
+ * own time. The casts are found as in `followingFeed`.
  */
 export function followedRoots(
   db: IndexDatabase,

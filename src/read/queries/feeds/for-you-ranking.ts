@@ -2,26 +2,26 @@ import { timestampOfCastId } from "../../../db/index/cast-id.ts";
 import { ActKind, type ActSnapshot } from "./act-snapshot.ts";
 
 const HOUR_SECS = 3600;
-/** By `ActKind`. */
+/** Indexed by `ActKind`. */
 const KIND_WEIGHTS: readonly number[] = [1, 1, 2, 3, 3];
 const ACT_HALF_LIFE_SECS = 12 * HOUR_SECS;
 const CAST_HALF_LIFE_SECS = 24 * HOUR_SECS;
-/** Casts with the greatest values, of which the list is made. */
+/** Number of casts with the highest values from which the list is made. */
 export const MAX_CANDIDATES = 1_000;
 const MAX_LISTED = 300;
 const AUTHOR_FACTOR = 0.5;
 const CHANNEL_FACTOR = 0.7;
-/** Casts of a channel in the list before further ones count less. */
+/** Number of a channel's casts in the list after which further ones count less. */
 const FULL_CHANNEL_CASTS = 3;
-/** Casts of one author among any that follow each other. */
+/** Maximum number of casts by one author among any `AUTHOR_SPAN` consecutive ones. */
 const MAX_OF_AUTHOR = 3;
 const AUTHOR_SPAN = 50;
 const MAX_REASON_FIDS = 3;
 
-/** The accounts that a viewer trusts, as actors of a snapshot. The first `followed` ones are followed by the viewer. */
+/** The accounts that a viewer trusts, as actors of a snapshot. The viewer follows the first `followed` of them. */
 export interface Trusted {
   readonly actors: Uint32Array;
-  /** By the same place. */
+  /** In the same order. */
   readonly weights: Float64Array;
   readonly followed: number;
 }
@@ -34,20 +34,20 @@ export interface Candidate {
 
 type ActKindNumber = (typeof ActKind)[keyof typeof ActKind];
 
-/** Why a cast is in the list: what trusted accounts did. */
+/** Why a cast is in the list: what trusted accounts did with it. */
 export interface Reason {
   readonly kind: ActKindNumber;
-  /** Those whose acts count most, at most three. */
+  /** Accounts whose acts count most, at most three. */
   readonly fids: readonly number[];
-  /** All of them. */
+  /** Number of all such accounts. */
   readonly count: number;
-  /** Whether the viewer follows each of `fids`. */
+  /** Whether the viewer follows all of `fids`. */
   readonly isFollowed: boolean;
 }
 
 /**
- * The greatest act of each trusted actor on each cast: the sum of them, with the cast's age, is its value. Acts of authors on their own casts
- * do not count, except for casting.
+ * Yields the strongest act of each trusted actor on each cast. The value of a cast is their sum, weighted by its age.
+ * Authors' acts on their own casts do not count, except for casting.
  */
 function* strongestActs(
   snapshot: ActSnapshot,
@@ -69,7 +69,11 @@ function* strongestActs(
   }
 }
 
-/** Returns the casts that trusted accounts acted on, greatest value first, then by hash. @param viewerFid whose own casts do not count. */
+/**
+ * Returns the casts on which trusted accounts acted, highest value first, then by hash.
+ *
+ * @param viewerFid the viewer, whose own casts do not count.
+ */
 export function valuedCasts(snapshot: ActSnapshot, trusted: Trusted, viewerFid: number): Candidate[] {
   const { generation, castIds, castFids, castHashes } = snapshot;
   const sums = new Map<number, number>();
@@ -87,10 +91,11 @@ export function valuedCasts(snapshot: ActSnapshot, trusted: Trusted, viewerFid: 
 }
 
 /**
- * Orders candidates so that the list is not all of one author or channel. Each place takes the cast with the greatest value, halved for
- * each earlier cast of its author, and times 0.7 for each cast of its channel after three. Of any 50 in a row, three at most are of one author.
+ * Orders candidates so that no author or channel dominates the list. Each position takes the cast with the highest value,
+ * halved for each earlier cast by its author, and multiplied by 0.7 for each cast of its channel after the third. Any 50
+ * consecutive casts contain at most three by one author.
  *
- * @param candidates greatest value first
+ * @param candidates highest value first.
  */
 export function diversified(snapshot: ActSnapshot, candidates: readonly Candidate[]): number[] {
   const { castFids, castUrls } = snapshot;
@@ -112,7 +117,7 @@ export function diversified(snapshot: ActSnapshot, candidates: readonly Candidat
     let best: Candidate | undefined;
     let greatest = 0;
     for (const candidate of left) {
-      // No further one can be greater: factors are at most 1.
+      // No later candidate can be greater, because factors are at most 1.
       if (candidate.value <= greatest) break;
       const value = candidate.value * factorOf(candidate);
       if (value <= greatest) continue;
@@ -136,7 +141,7 @@ export function diversified(snapshot: ActSnapshot, candidates: readonly Candidat
   return listed;
 }
 
-/** In the order in which one of two equally strong kinds counts. */
+/** The order in which one of two equally strong kinds is preferred. */
 const KIND_ORDER = [ActKind.Recast, ActKind.Reply, ActKind.Quote, ActKind.Like, ActKind.Cast] as const;
 
 /** Returns why casts are in the list. */

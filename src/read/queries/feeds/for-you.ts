@@ -18,10 +18,10 @@ import {
 } from "./for-you-ranking.ts";
 import { rankedCastsAt } from "./ranking.ts";
 
-/** Follows that are looked at, the newest. */
+/** Number of follows considered, newest first. */
 const MAX_FOLLOWS = 20_000;
 const MAX_TRUSTED = 400;
-/** With fewer trusted accounts, those that several of the follows follow count too. */
+/** With fewer trusted accounts than this, accounts that several of the follows follow count too. */
 const FEW_TRUSTED = 20;
 const NEWEST_FOLLOWS = 30;
 const FOLLOWS_OF_FOLLOW = 50;
@@ -31,9 +31,9 @@ const NEAR_FACTOR = 0.3;
 const NEAR_MIN_SCORE = 0.5;
 const MIN_WEIGHT = 0.2;
 const WEIGHT_WITHOUT_SCORES = 0.5;
-/** Authors with less are left out unless the viewer follows them. */
+/** Authors with a lower score are left out unless the viewer follows them. */
 const MIN_AUTHOR_SCORE = 0.2;
-/** Lists that a thread keeps, of 10 kB each. */
+/** Number of lists that a thread keeps, of 10 kB each. */
 const MAX_LISTS = 2_000;
 
 const newestFollows = statement<{ fid: number; at: number }, [fid: number, limit: number]>(
@@ -55,7 +55,7 @@ const followsOfEach = statement<{ plain: string; displayed: string }, [fidsJson:
        WHERE fid = j.value AND type = ${LinkType.Follow} AND displayed_at IS NOT NULL ORDER BY displayed_at DESC LIMIT ${FOLLOWS_OF_FOLLOW})) AS displayed
    FROM json_each(?) j`,
 );
-// By keys: the viewer's own acts on the candidates.
+// Looks up the viewer's own acts on the candidates by key.
 const actedOn = statement<{ id: number }, [viewerFid: number, castsJson: string]>(
   "for-you.acted-on",
   `SELECT j.value ->> 0 AS id FROM json_each(?2) j WHERE EXISTS (SELECT 1 FROM reactions r
@@ -68,14 +68,14 @@ const liveAmong = statement<{ id: number }, [idsJson: string]>(
   "SELECT c.id FROM json_each(?) j CROSS JOIN casts c ON c.id = j.value",
 );
 
-/** What a list depends on. */
+/** Data on which a list depends. */
 export interface ForYouSource {
   readonly db: IndexDatabase;
   readonly cache: Pick<HydrationCache, "ties" | "scores">;
   readonly owner?: OwnerRules | undefined;
 }
 
-/** Part 0 is the list, part 1 the trending casts after it. `place` is a place in the list, or a rank. */
+/** Part 0 is the list, part 1 the trending casts after it. The position is an index into the list, or a rank. */
 const SHAPE = ["int", "int", "int"] as const;
 export const forYouCursor = cursorCodec("feed/for_you", SHAPE);
 export type ForYouKey = Key<typeof SHAPE>;
@@ -91,30 +91,30 @@ export interface ForYouRow {
 export interface ForYouList {
   readonly snapshot: ActSnapshot;
   readonly trusted: Trusted;
-  /** Numbers of casts. */
+  /** Numbers of casts in the snapshot. */
   readonly casts: Uint32Array;
 }
 
 interface KeptList extends ForYouList {
-  /** What hid accounts from the viewer when the list was made. */
+  /** The ties that hid accounts from the viewer when the list was made. */
   readonly ties: object | undefined;
   readonly banned: object | undefined;
   readonly muted: object | undefined;
 }
 
-/** The lists of viewers, kept for their generation. */
+/** The lists of viewers, kept during their generation. */
 export type ForYouLists = ReturnType<typeof createForYouLists>;
 
 export function createForYouLists() {
   const kept = new GenerationCache<string, KeptList>(MAX_LISTS / 2);
   return {
-    /** Returns the list of a viewer; undefined for one who follows no one. */
+    /** Returns the list of a viewer; undefined for a viewer who follows no one. */
     listOf(source: ForYouSource, snapshot: ActSnapshot, viewerFid: number): ForYouList | undefined {
       const key = `${viewerFid} ${snapshot.generation}`;
       const { banned } = source.owner ?? {};
       const muted = source.owner?.muted.get(viewerFid);
       const known = kept.get(key);
-      // A commit that changes what hides accounts drops the ties.
+      // A commit that changes which accounts are hidden drops the ties.
       const isCurrent = known?.ties !== undefined && known.ties === source.cache.ties.get(viewerFid);
       if (isCurrent && known.snapshot === snapshot && known.banned === banned && known.muted === muted)
         return known;
@@ -140,7 +140,7 @@ function makeList(source: ForYouSource, snapshot: ActSnapshot, viewerFid: number
   };
   const acting = follows.filter((fid) => actorOf(snapshot, fid) !== undefined && isShown(fid));
   const scoreOf = scored(acting);
-  // The sort is stable: without scores it leaves the newest follow first.
+  // The sort is stable: without scores, the newest follow stays first.
   const trusted = acting.sort((a, b) => (scoreOf(b) ?? 0) - (scoreOf(a) ?? 0)).slice(0, MAX_TRUSTED);
   const weighted = trusted.map((fid) => ({ fid, weight: weightOf(scoreOf(fid)) }));
   if (trusted.length < FEW_TRUSTED) {
@@ -180,7 +180,7 @@ function weightOf(score: number | undefined): number {
   return score === undefined ? WEIGHT_WITHOUT_SCORES : Math.min(1, Math.max(MIN_WEIGHT, score));
 }
 
-/** The follows of an account, newest first, then by fid. */
+/** Returns the follows of an account, newest first, then by fid. */
 function followsOf(db: IndexDatabase, fid: number, limit: number): number[] {
   return [...db.all(newestFollows, fid, limit), ...db.all(newestDisplayedFollows, fid, limit)]
     .sort((a, b) => b.at - a.at || a.fid - b.fid)
@@ -188,7 +188,7 @@ function followsOf(db: IndexDatabase, fid: number, limit: number): number[] {
     .map((row) => row.fid);
 }
 
-/** The accounts that several of the newest follows follow, those with the most first, then by fid. */
+/** Returns the accounts that several of the newest follows follow, most followed first, then by fid. */
 function nearOf(db: IndexDatabase, follows: readonly number[], viewerFid: number): number[] {
   const counts = new Map<number, number>();
   for (const { plain, displayed } of db.all(
@@ -206,10 +206,10 @@ function nearOf(db: IndexDatabase, follows: readonly number[], viewerFid: number
 }
 
 /**
- * Returns a page of the feed: the list, then the trending casts of its time without those of the list. Casts that were removed since are
- * left out, and later ones fill the page.
+ * Returns a page of the feed: the list, then the trending casts of its time that are not in the list. Casts removed since
+ * then are skipped, and later ones fill the page.
  *
- * @param query.generation the time of the feed, which its cursors carry
+ * @param query.generation the time of the feed, which its cursors contain.
  */
 export function forYouPage(
   db: IndexDatabase,
@@ -258,7 +258,7 @@ function trendingAfter(
   return rows.slice(0, limit);
 }
 
-/** Returns why the casts of a page are in the list, by id; trending casts have no reason of their own. */
+/** Returns, by cast id, why the casts of a page are in the list; trending casts have no reason. */
 export function reasonsOf(
   list: ForYouList | undefined,
   rows: readonly ForYouRow[],

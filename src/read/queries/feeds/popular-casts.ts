@@ -4,10 +4,10 @@ import { cursorCodec, type Page } from "../../cursor.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
 import { newestCasts } from "../ordered-page.ts";
 
-/** The most counts that are read before the query sorts the author's casts instead. */
+/** Maximum number of counts read before the query sorts the author's casts instead. */
 const MAX_COUNTS = 2000;
 
-/** Rows read beyond the page, so that the casts with its lowest sum are usually all read. */
+/** Rows read beyond the page, so that usually all casts with its lowest sum are read. */
 const SPARE_ROWS = 8;
 
 interface CountedRow extends CastRef {
@@ -23,7 +23,7 @@ const top = statement<CountedRow, [fid: number, maxCounts: number, limit: number
    CROSS JOIN casts c ON c.id = below.id
    LIMIT ?`,
 );
-// All casts with the lowest sum of the page are sorted, since the index does not have their hashes.
+// Sorts all casts with the lowest sum of the page, because the index does not contain their hashes.
 const counted = statement<CastRef, [fid: number, lowestSum: number, limit: number]>(
   "skeleton.popular-casts.counted",
   `SELECT c.id FROM cast_counts n CROSS JOIN casts c ON c.id = n.id
@@ -53,11 +53,11 @@ const allOfAuthor = statement<CastRef, [fid: number, limit: number]>(
 
 /**
  * Returns the live casts of an fid by the sum of likes, recasts and replies, greatest first; equal sums by hash, greatest
- * first. If these are too few, the newest casts without reactions and replies follow.
+ * first. If there are too few, the newest casts without reactions and replies follow.
  *
- * The index also has counts of casts that were deleted or never arrived. The query therefore reads the counts from the
- * top until it has found enough live casts. Any user can create such counts. When there are thousands, the query sorts
- * the author's casts instead, whose number the author's storage bounds.
+ * The index also has counts of casts that were deleted or never arrived. Therefore the query reads the counts from the top
+ * until it has found enough live casts. Any user can create such counts. If there are thousands, the query sorts the
+ * author's casts instead, whose number the author's storage bounds.
  */
 export function popularCasts(db: IndexDatabase, query: { fid: number; limit: number }): CastRef[] {
   const { fid, limit } = query;
@@ -77,10 +77,10 @@ export function popularCasts(db: IndexDatabase, query: { fid: number; limit: num
   return [...found, ...rest.rows];
 }
 
-/** The number of casts before a page. It never leaves the process: clients get one page. */
+/** Number of casts before a page. It never leaves the process, because clients get only one page. */
 export const popularCastsPosition = cursorCodec("feed/user/popular", ["int"]);
 
-/** Returns a part of the list that `popularCasts` begins. */
+/** Returns a part of the list that starts with `popularCasts`. */
 export function popularCastsPage(
   db: IndexDatabase,
   query: { fid: number; limit: number; after: readonly [before: number] | undefined },

@@ -22,7 +22,7 @@ interface Ranked<Id> {
 
 type From = [snapshot: number, afterRank: number, limit: number];
 
-// The ranking has hashes. The index of casts has the first 6 bytes of a hash, and the row has the others.
+// The ranking contains hashes. The index of casts has the first 6 bytes of a hash, and the row has the rest.
 const RANKED_CASTS = `SELECT r.rank, c.id, r.ref FROM rankings r
      CROSS JOIN casts c ON substr(c.hash, 1, 6) = substr(r.ref, 1, 6) AND c.hash = r.ref
      WHERE r.kind = 'casts' AND r.snapshot = ?1 AND r.rank > ?2`;
@@ -53,15 +53,17 @@ interface RankingQuery {
 }
 
 /**
- * Returns a page of the newest ranking of casts, or of the ranking that the cursor names. Removed casts are skipped, and lower
- * ranks fill the page. An hour after its first page the list may end early. The length of a ranking bounds the work.
+ * Returns a page of the newest ranking of casts, or of the ranking that the cursor names. Removed casts are skipped, and
+ * lower ranks fill the page. More than an hour after its first page, the list may end early. The length of a ranking bounds
+ * the work.
  */
 export function rankedCasts(db: IndexDatabase, query: RankingQuery): Page<Ranked<number>> {
   return rankingPage(db, "casts", query, (...from) => db.all(liveCasts, ...from));
 }
 
 /**
- * Returns ranked casts after a rank, of the ranking that is nearest to a time in unix milliseconds; none when there is none within an hour.
+ * Returns ranked casts after a rank, from the ranking nearest to a time in Unix milliseconds; empty if there is none within
+ * an hour.
  */
 export function rankedCastsAt(
   db: IndexDatabase,
@@ -72,18 +74,18 @@ export function rankedCastsAt(
   return snapshot === undefined ? [] : db.all(liveCasts, snapshot, afterRank, limit);
 }
 
-/** Returns a page of the ranked channels, as `rankedCasts`. Channels without live casts are skipped. */
+/** Returns a page of the ranked channels, like `rankedCasts`. Channels without live casts are skipped. */
 export function rankedChannels(db: IndexDatabase, query: RankingQuery): Page<Ranked<string>> {
   return rankingPage(db, "channels", query, (...from) => db.all(liveChannels, ...from));
 }
 
-/** Returns a page of the topics of the newest full hour that was counted. */
+/** Returns a page of the topics of the newest complete hour that was counted. */
 export function rankedTopics(db: IndexDatabase, query: RankingQuery): Page<RankedTopic> {
   const { rows, cursor } = rankingPage(db, "topics", query, (...from) => db.all(topics, ...from));
   return { rows: rows.map(({ ref }) => decodeTopic(ref)), cursor };
 }
 
-/** Returns a page of the ranked casts that are directly in a channel or under a URL, without those that are hidden in the channel. */
+/** Returns a page of the ranked casts directly in a channel or under a URL, without those hidden in the channel. */
 export function rankedCastsUnder(
   db: IndexDatabase,
   {
@@ -122,8 +124,8 @@ function rankingPage<Id>(
 }
 
 /**
- * Cursors into a ranking: the snapshot of the page, and the rank and the ref of its last entry. Ranks are those of one node. The
- * ref finds the position on another one, whose snapshot of the same time may differ, or which may lack it. Where its rank is lower
+ * Cursors into a ranking: the snapshot of the page, and the rank and ref of its last entry. Ranks belong to one node. The
+ * ref finds the position on another node, whose snapshot of the same time may differ or be missing. If its rank is lower
  * there, the rank of the cursor still grows, so that a walk over nodes with different rankings ends.
  */
 export const rankingCursors = {
@@ -137,10 +139,10 @@ type CastRankingShape = readonly ["int", "int", "hash"];
 /** The key of a ranking cursor. */
 type RankingKey = readonly [snapshot: number, rank: number, ref: string];
 
-/** A walk ends at this rank: twice the length of the longest ranking. */
+/** A walk ends at this rank, which is twice the length of the longest ranking. */
 const LAST_RANK = 2000;
 
-/** Encodes the cursor behind an entry of a snapshot. */
+/** Encodes the cursor after an entry of a snapshot. */
 const encodePosition: Readonly<
   Record<
     RankingKind,
@@ -155,9 +157,9 @@ const encodePosition: Readonly<
 };
 
 /**
- * Returns the position of a cursor in a ranking of this node: in its snapshot, or in the nearest one within an hour; behind
- * the cursor's entry, or behind its rank where the snapshot lacks the entry. Without such a snapshot, or at the end of the walk, it
- * is undefined. `drift` is how much higher the cursor's rank is.
+ * Returns the position of a cursor in a ranking of this node: in its snapshot, or in the nearest one within an hour, after
+ * the cursor's entry, or after its rank if the snapshot lacks the entry. Undefined without such a snapshot, or at the end of
+ * the walk. `drift` is how much higher the cursor's rank is.
  */
 function findPosition(
   db: IndexDatabase,

@@ -19,8 +19,8 @@ const mergeUnder = statement<CastRef, [urlsJson: string, below: number, limit: n
 );
 
 /**
- * Lists the live casts directly under any of the URLs, newest first. The work is one lookup for each URL and one for
- * each cast of the page.
+ * Lists the live casts directly under any of the URLs, newest first. The work is one look-up per URL and one per cast of the
+ * page.
  */
 export const parentUrlFeed = listOf(
   timedCursor("feed/parent_urls"),
@@ -28,10 +28,10 @@ export const parentUrlFeed = listOf(
 );
 
 /**
- * Lists the live casts of channels, newest first. A channel has several URLs. The query names it by its id, by any of
- * its URLs, or by its name in an imported registry.
+ * Lists the live casts of channels, newest first. A channel has several URLs. The query names it by its id, by any of its
+ * URLs, or by its name in an imported registry.
  *
- * `rules`: what is shown of registered channels; undefined for everything.
+ * `rules` decide what is shown of registered channels; undefined shows everything.
  */
 export const channelFeed = listOf(
   timedCursor("feed/channels"),
@@ -71,7 +71,7 @@ const castsUnder = statement<CastRef, [fid: number, urlsJson: string, below: num
   }),
 );
 
-/** Lists the live casts of an fid directly under any of the URLs, newest first, without those that are hidden in the channel. */
+/** Lists the live casts of an fid directly under any of the URLs, newest first, without those hidden in the channel. */
 export const castsInChannel = listOf(
   timedCursor("feed/user/casts under URLs"),
   (
@@ -95,7 +95,7 @@ export const castsInChannel = listOf(
   },
 );
 
-/** The most URLs with the prefix that are merged, the first ones in alphabetical order. */
+/** Maximum number of URLs with the prefix that are merged, in alphabetical order. */
 export const MAX_URLS = 500;
 
 // Each step of the recursion seeks the next URL and skips the casts that embed the current one.
@@ -111,7 +111,7 @@ const urlsFrom = statement<{ url: string }, [prefix: string, prefixEnd: string]>
    SELECT url FROM below b WHERE url IS NOT NULL`,
 );
 
-// A cast that embeds several of the URLs is merged once for each.
+// A cast that embeds several of the URLs is merged once per URL.
 const mergeEmbedding = statement<CastRef, [urlsJson: string, below: number, limit: number]>(
   "skeleton.embed-url-feed.merge",
   mergeNewestCasts({
@@ -123,7 +123,7 @@ const mergeEmbedding = statement<CastRef, [urlsJson: string, below: number, limi
   }),
 );
 
-/** The most embeds of one cast, and so the most merged rows for one cast of the page. */
+/** Maximum number of embeds in a cast, and so of merged rows per cast of the page. */
 const MAX_EMBEDS = 4;
 
 /** Lists the live casts that embed a URL with the prefix, newest first. */

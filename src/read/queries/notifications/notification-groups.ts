@@ -2,7 +2,7 @@ import { NotificationKind } from "../../../db/index/project/notifications.ts";
 import { cursorCodec, type Key } from "../../cursor.ts";
 import type { Hash } from "../../hydrate/casts.ts";
 
-/** The position of a row. `hash` is that of its cast, `0x` for a follow. */
+/** The position of a row. `hash` is that of its cast, or `0x` for a follow. */
 export interface RowPosition {
   readonly timestamp: number;
   readonly kind: NotificationKind;
@@ -11,17 +11,17 @@ export interface RowPosition {
 }
 
 /**
- * The state of a client that pages through notifications. Beside the position it has the windows of shown entries that
- * extend past the position, so that later writes above the position do not change the pages below it.
+ * The state of a client that pages through notifications. Besides the position, it contains the windows of shown entries
+ * that extend past the position, so that later writes above the position do not change the pages below it.
  */
 export interface PagingState {
-  /** The time of the newest row of the first page. Newer rows are not part of the following pages. */
+  /** Time of the newest row of the first page. Newer rows are not part of the following pages. */
   readonly anchor: number;
   /** The newest row of the last entry shown. */
   readonly last: RowPosition;
-  /** The ends of the windows of shown entries that are below `last`. Casts are keyed by the first bytes of their hash. */
+  /** The ends of the windows of shown entries that are below `last`, keyed by the first bytes of the cast's hash. */
   readonly ends: ReadonlyMap<string, number>;
-  /** False when there were more such windows than a cursor holds. */
+  /** False if there were more such windows than fit into a cursor. */
   readonly isComplete: boolean;
 }
 
@@ -32,13 +32,13 @@ const codec = cursorCodec("notifications", SHAPE);
 
 const NO_WINDOW = -1;
 const PREFIX_BYTES = 5;
-/** A window is at most 7 days long, which is below 2^24 seconds. */
+/** A window is at most 7 days long, which is less than 2^24 seconds. */
 const OFFSET_BYTES = 3;
 const WINDOW_BYTES = PREFIX_BYTES + OFFSET_BYTES;
-/** The most windows that fit into a cursor of 512 characters with the other parts. */
+/** Maximum number of windows that fit into a cursor of 512 characters together with the other parts. */
 const MAX_CARRIED_WINDOWS = 24;
 
-/** Returns the key in `ends` of the group of a row whose cast has the hash. */
+/** Returns the key in `ends` of the group of a row whose cast has this hash. */
 export function windowKey(grouping: Grouping, row: NotificationRow, hash: Hash): string {
   return row.kind === NotificationKind.Follow ? "follows" : grouping.windowKeyOf(row, hash);
 }
@@ -95,7 +95,7 @@ function* unpackWindows(packed: string, from: number): Iterable<[key: string, en
   }
 }
 
-/** One act that notifies a user, as the index stores it. Times are unix seconds. */
+/** An act that notifies a user, as the index stores it. Times are in Unix seconds. */
 export interface NotificationRow {
   readonly timestamp: number;
   readonly kind: NotificationKind;
@@ -104,7 +104,9 @@ export interface NotificationRow {
   readonly ref: number;
 }
 
-/** Returns the cast that is the act; undefined for a reaction, whose cast is the notified user's, and for a follow. */
+/**
+ * Returns the cast that is the act itself; undefined for a reaction, whose cast is the notified user's, and for a follow.
+ */
 export function castOfAct({ kind, ref }: NotificationRow): number | undefined {
   return kind === NotificationKind.Mention || kind === NotificationKind.Reply ? ref : undefined;
 }
@@ -114,13 +116,13 @@ export interface NotificationEntry {
   readonly newest: NotificationRow;
   /** Undefined for follows. */
   readonly castId: number | undefined;
-  /** The newest acts in descending order of time. */
+  /** The newest acts, newest first. */
   readonly acts: readonly NotificationRow[];
-  /** The number of all acts. */
+  /** Number of all acts. */
   readonly count: number;
 }
 
-/** The key of a group: the id of a cast for reactions to it, the negative id for only its recasts, or all follows. */
+/** The key of a group: the id of a cast for reactions to it, its negative id for only its recasts, or all follows. */
 export type GroupKey = number | "follows";
 
 const MAX_LISTED = 10;
@@ -129,7 +131,7 @@ const MAX_LISTED = 10;
 export interface Grouping {
   /** Returns the group of an act; undefined for a mention or a reply. */
   readonly groupOf: (row: NotificationRow) => GroupKey | undefined;
-  /** Returns the kinds of reactions in the group of a reaction as bits: 1 for likes, 2 for recasts. */
+  /** Returns which kinds of reactions share the group of a reaction, as bits: 1 for likes, 2 for recasts. */
   readonly typesWith: (row: NotificationRow) => number;
   /** Returns the part of the cast's hash that identifies the group of a reaction in a cursor. */
   readonly windowKeyOf: (row: NotificationRow, hash: Hash) => string;
@@ -143,7 +145,7 @@ function groupByCast(row: NotificationRow): GroupKey | undefined {
   return row.kind === NotificationKind.Like || row.kind === NotificationKind.Recast ? row.ref : undefined;
 }
 
-/** The digits of a hash that a cursor contains. */
+/** Number of hash digits that a cursor contains. */
 const KEY_DIGITS = 10;
 const FIRST_DIGIT = "0x".length;
 
@@ -154,7 +156,10 @@ export const byCast: Grouping = {
   windowKeyOf: (_, hash) => hash.slice(FIRST_DIGIT, FIRST_DIGIT + KEY_DIGITS),
 };
 
-/** Groups likes and recasts of one cast separately. A cursor has the first digits of the hash for likes, the next for recasts. */
+/**
+ * Groups likes and recasts of one cast separately. A cursor contains the first digits of the hash for likes, and the next
+ * digits for recasts.
+ */
 export const byKind: Grouping = {
   groupOf(row) {
     return row.kind === NotificationKind.Recast ? -row.ref : groupByCast(row);
@@ -189,7 +194,7 @@ export class NotificationGrouper {
   #lowestEnd = Number.POSITIVE_INFINITY;
   #hasMore = false;
 
-  /** @param shownEnds returns the ends of the windows that earlier pages opened */
+  /** @param shownEnds returns the ends of the windows that earlier pages opened. */
   constructor(options: {
     limit: number;
     windowSecs: number;
@@ -202,7 +207,7 @@ export class NotificationGrouper {
     this.#ends = options.shownEnds;
   }
 
-  /** Adds the next row. Returns false when no later row can change the page. */
+  /** Adds the next row. Returns false once no later row can change the page. */
   add(row: NotificationRow): boolean {
     const group = this.#groupOf(row);
     const open = group && this.#openWindows.get(group);

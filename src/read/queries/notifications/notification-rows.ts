@@ -6,7 +6,7 @@ import { hashesOfAnyCasts } from "../../hydrate/casts.ts";
 import { isLiveCast } from "../ordered-page.ts";
 import type { NotificationRow, RowPosition } from "./notification-groups.ts";
 
-/** The position of a row in the table. Rows of one actor, kind and second have the order of ids there, not of hashes. */
+/** The position of a row in the table. Rows of one actor, kind and second are ordered there by id, not by hash. */
 export type Position = [timestamp: number, kind: number, actorFid: number, ref: number];
 
 export const FROM_THE_NEWEST: Position = [Number.MAX_SAFE_INTEGER, 0, 0, 0];
@@ -22,7 +22,7 @@ export function positionFrom({ timestamp, kind, actorFid }: Tie): Position {
 
 type Tie = Pick<NotificationRow, "timestamp" | "kind" | "actorFid">;
 
-/** Whether two rows have the same actor, kind and second: the hashes of their casts decide on the order. */
+/** Reports whether two rows have the same actor, kind and second, so that the hashes of their casts decide the order. */
 export function isTied(a: Tie, b: Tie): boolean {
   return a.timestamp === b.timestamp && a.kind === b.kind && a.actorFid === b.actorFid;
 }
@@ -35,8 +35,8 @@ const COLUMNS = "n.timestamp, n.kind, n.actor_fid AS actorFid, n.ref";
 const BELOW = "(n.timestamp, n.kind, n.actor_fid, n.ref) < (?2, ?3, ?4, ?5)";
 const NEWEST_FIRST = "n.timestamp DESC, n.kind DESC, n.actor_fid DESC, n.ref DESC";
 
-// Rows of mentions, replies and follows exist only while these are live. A reaction outlives its target, and may name a
-// cast that does not exist or that has another author: these have other ids.
+// Rows of mentions, replies and follows exist only while these are live. A reaction outlives its target, and may name a cast
+// that does not exist or has another author; such casts have other ids.
 const targetExists = (row: string) => `(${row}.kind NOT IN (3, 4) OR ${isLiveCast(`${row}.ref`)})`;
 const isVisible = (row: string) => `NOT ${isSilenced(`${row}.actor_fid`)} AND ${targetExists(row)}`;
 
@@ -50,7 +50,7 @@ const declareRows = (name: string, isShown: string) =>
      ORDER BY ${NEWEST_FIRST} LIMIT ?6`,
   );
 const visibleRows = declareRows("visible-rows", isVisible("n"));
-/** For viewers without blocks and mutes: the check of each row's actor takes most of the time of the other statement. */
+/** For viewers without blocks and mutes: checking the actor of each row takes most of the time of the other statement. */
 const unfilteredRows = declareRows("rows", targetExists("n"));
 const SILENCING = [LinkType.Block, "mute"] as const;
 const hasSilenced = statement<{ one: number }, [fid: number]>(
@@ -87,10 +87,10 @@ const scans = {
 const MIN_CHUNK_ROWS = 48;
 const FIRST_SCAN_ROWS = 256;
 const MAX_CHUNK_ROWS = 16_384;
-/** The most rows of any kind that are read for a page of selected kinds. */
+/** Maximum number of rows of any kind read for a page of selected kinds. */
 const MAX_SCANNED = 40_000;
 
-/** The next rows. `stoppedAt` is the last row read when the scan stopped at its limit before the end. */
+/** The next rows. `stoppedAt` is the last row read if the scan stopped at its limit before the end. */
 interface Chunk {
   readonly rows: readonly NotificationRow[];
   readonly stoppedAt: NotificationRow | undefined;
@@ -98,7 +98,7 @@ interface Chunk {
 
 /**
  * Yields the notifications of an fid after a row, newest first, in growing chunks. Rows of one actor, kind and second are in
- * one chunk, by the hashes of their casts, greatest first.
+ * one chunk, ordered by the hashes of their casts, greatest first.
  */
 export function* chunksBelow(
   db: IndexDatabase,
@@ -106,7 +106,7 @@ export function* chunksBelow(
     fid: number;
     last: RowPosition | undefined;
     kinds: readonly NotificationKind[] | undefined;
-    /** The number of entries of the page. */
+    /** Number of entries on the page. */
     limit: number;
   },
 ): Iterable<Chunk> {
@@ -119,7 +119,7 @@ export function* chunksBelow(
   ]);
   const chunks =
     kinds === undefined ? allChunks(db, fid, from, firstRows) : chunksOfKinds(db, fid, from, kinds);
-  /** The end of the chunk before, which the next one may continue. */
+  /** The end of the previous chunk, which the next one may continue. */
   let held: NotificationRow[] = [];
   for (const { rows, stoppedAt, isLast } of chunks) {
     const found = [...held, ...rows];

@@ -18,7 +18,7 @@ import {
 } from "./notification-groups.ts";
 import { chunksBelow, isSilenced } from "./notification-rows.ts";
 
-/** The condition that an actor blocks the user `?1`, where the query asks for it. */
+/** SQL condition that an actor blocks the user `?1`, if the query asks for it. */
 const blocksMutually = (actor: string) =>
   `(?9 AND EXISTS (SELECT 1 FROM links s WHERE s.fid = ${actor} AND s.type = ${LinkType.Block} AND s.target_fid = ?1))`;
 
@@ -31,7 +31,7 @@ const latestReaction = (type: 1 | 2, ref: string, types: string, until: string) 
 const latest = (ref: string, types: string, until: string) =>
   `max(${latestReaction(1, ref, types, until)}, ${latestReaction(2, ref, types, until)})`;
 
-/** Selects, for each group, the newest row of the last window that starts at or above the position. */
+/** Selects, per group, the newest row of the last window that starts at or above the position. */
 const windowsAbove = statement<
   { at: number; newestAt: number; isShown: number },
   [
@@ -65,10 +65,10 @@ const windowsAbove = statement<
 
 /**
  * Returns a page of the notifications of an fid, newest first, with reactions to a cast and follows grouped by windows.
- * Reads each row from the position down to the end of the page's last window once, in growing chunks: the cost is that of
- * the acts that the page counts and of those of one more window.
+ * Reads each row from the position down to the end of the page's last window once, in growing chunks, so the cost is that of
+ * the acts that the page counts and of one more window.
  *
- * With `kinds`, rows of other kinds are skipped, up to a bound: a page before the last may then be short or empty, and its
+ * With `kinds`, rows of other kinds are skipped, up to a limit. A page before the last may then be short or empty, and its
  * last entries may count too few acts.
  */
 export function notificationPage(
@@ -81,7 +81,7 @@ export function notificationPage(
     grouping?: Grouping;
     /** All kinds by default. */
     kinds?: readonly NotificationKind[];
-    /** Selects the acts that are shown, besides those of users that the user blocks or mutes. Default: all. */
+    /** Selects the acts that are shown, in addition to hiding those of users that the user blocks or mutes. Default: all. */
     visible?: SelectVisible<NotificationRow>;
   },
 ): Page<NotificationEntry> {
@@ -130,15 +130,15 @@ export function notificationPage(
   return { rows: grouper.entries, cursor };
 }
 
-/** Hidden acts that are read for a page. */
+/** Maximum number of hidden acts read for a page. */
 const MAX_HIDDEN = 10_000;
 
-/** Whether a window of an earlier page may contain the row. */
+/** Reports whether a window of an earlier page may contain the row. */
 function isInReach(row: NotificationRow, after: PagingState | undefined, windowSecs: number): boolean {
   return after !== undefined && row.timestamp > after.last.timestamp - windowSecs;
 }
 
-/** The hashes of the casts of rows: the table has ids, cursors have hashes. */
+/** Maps the ids of casts in the rows to the hashes that cursors contain. */
 class CastHashes {
   readonly #db: IndexDatabase;
   readonly #hashes = new Map<number, Hash>([[NO_CAST, "0x"]]);
@@ -197,12 +197,14 @@ function findEnds(
   }
 }
 
-/** The most acts that are counted. */
+/** Maximum number of acts that are counted. */
 export const MAX_UNSEEN = 1000;
-/** The newest acts among which unseen ones are counted. */
+/** Number of newest acts among which unseen ones are counted. */
 const MAX_EXAMINED = 10_000;
 
-/** Until when the acts of each kind have been seen, unix seconds. A kind without an entry has not. */
+/**
+ * The times, in Unix seconds, up to which the acts of each kind have been seen. A kind without an entry has not been seen.
+ */
 export type SeenUntil = Partial<Record<NotificationKind, number>>;
 
 const all = statement<{ n: number }, [fid: number]>(
@@ -223,7 +225,7 @@ const newer = statement<
      LIMIT ${MAX_UNSEEN}) b`,
 );
 
-/** Counts the acts that notify an fid and that have not been seen, among the newest 10,000. */
+/** Counts the unseen acts that notify an fid, among the newest 10,000. */
 export function countUnseen(db: IndexDatabase, fid: number, seen: SeenUntil): number {
   const { Mention, Reply, Like, Recast, Follow } = NotificationKind;
   const times = [Mention, Reply, Like, Recast, Follow].map((kind) => seen[kind] ?? 0);
@@ -239,10 +241,10 @@ const unseenRows = statement<NotificationRow, [fid: number, from: number]>(
    ORDER BY timestamp DESC LIMIT ${MAX_EXAMINED}`,
 );
 
-/** Acts whose relations are read together. */
+/** Number of acts whose relations are read together. */
 const UNSEEN_CHUNK = 2 * MAX_UNSEEN;
 
-/** Counts the acts as `countUnseen` does, but only those that are shown. */
+/** Counts acts like `countUnseen`, but only those that are shown. */
 export function countUnseenAmong(
   db: IndexDatabase,
   { fid, seen, visible }: { fid: number; seen: SeenUntil; visible: SelectVisible<NotificationRow> },

@@ -31,7 +31,7 @@ const threadShape: ThreadShape = ["int", "int", "int", "hash"];
 export const channelNotificationsCursor = cursorCodec("notifications/channel", threadShape);
 export const parentUrlNotificationsCursor = cursorCodec("notifications/parent_url", threadShape);
 
-/** Returns the mentions and replies in threads whose root has one of `urls` as parent, newest first, one entry each. */
+/** Returns the mentions and replies in threads whose root has one of `urls` as its parent, newest first, one entry each. */
 export function notificationsInThreads(
   db: IndexDatabase,
   query: {

@@ -10,7 +10,7 @@ import { MAX_SCANNED, scanMatches } from "./search-scan.ts";
 const HOUR_SECS = 3600;
 const DAY_SECS = 24 * HOUR_SECS;
 
-/** The length of each interval, and of its parts, in seconds. */
+/** Length of each interval and of its parts, in seconds. */
 export const METRIC_INTERVALS = {
   "1d": { lengthSecs: DAY_SECS, partSecs: HOUR_SECS },
   "7d": { lengthSecs: 7 * DAY_SECS, partSecs: 6 * HOUR_SECS },
@@ -21,7 +21,9 @@ export const METRIC_INTERVALS = {
 
 export type MetricInterval = keyof typeof METRIC_INTERVALS;
 
-/** The most casts that are counted for words without filters. With filters or phrases at most `MAX_SCANNED` are examined. */
+/**
+ * Maximum number of casts counted for words without filters. With filters or phrases, at most `MAX_SCANNED` are examined.
+ */
 export const MAX_COUNTED = 200_000;
 
 const countParts = statement<
@@ -35,7 +37,7 @@ const countParts = statement<
    GROUP BY part`,
 );
 
-/** The casts of parts of an interval. Times are unix seconds. */
+/** The number of casts in parts of an interval. Times are in Unix seconds. */
 export interface CastMetrics {
   readonly partSecs: number;
   /** Oldest first, without gaps. Parts before the oldest cast that was read are left out. */
@@ -43,7 +45,7 @@ export interface CastMetrics {
   readonly isTruncated: boolean;
 }
 
-/** Where a count is: its casts by part, and the last cast that it read where it stopped before the end. */
+/** State of a count: its casts by part, and the last cast that it read if it stopped before the end. */
 interface Counted {
   readonly casts: ReadonlyMap<number, number>;
   readonly stoppedAt: number | undefined;
@@ -51,7 +53,7 @@ interface Counted {
 
 /**
  * Counts the live casts that a search for the same text and filters finds, by parts of the interval that ends now. Parts
- * begin at multiples of their length (UTC); the last one has not ended.
+ * start at multiples of their length (UTC); the last one is incomplete.
  */
 export function castMetrics(
   db: IndexDatabase,

@@ -10,8 +10,8 @@ import { type SearchQuery, searchQuery } from "./search-query.ts";
 import { type MatchRow, type Order, type ScanRequest, scanMatches } from "./search-scan.ts";
 
 /**
- * Lists the live casts that match a text, newest first. When few casts with all words of a phrase contain the phrase, a
- * page before the last may be short or empty.
+ * Lists the live casts that match a text, newest first. If few casts with all words of a phrase contain the phrase, a page
+ * before the last may be short or empty.
  */
 export const castSearch = listOf(
   cursorCodec("cast/search", ["int", "hash"]),
@@ -19,7 +19,7 @@ export const castSearch = listOf(
     newestMatches(db, searchQuery(text), Number.MIN_SAFE_INTEGER, page),
 );
 
-/** Lists the live casts since a time that have the words of a topic beside one another, newest first. */
+/** Lists the live casts since a time in which the words of a topic are adjacent, newest first. */
 export const topicCasts = listOf(
   cursorCodec("feed/topic", ["int", "hash"]),
   (db, { words, since }: { readonly words: readonly string[]; readonly since: number }, page) =>
@@ -50,7 +50,7 @@ export const filteredSearchCursors = {
   chron: cursorCodec("cast/search oldest first", ["int", "hash"]),
 } as const;
 
-/** A search text without its date operators, and their range of time in unix seconds. */
+/** A search text without its date operators, and their time range in Unix seconds. */
 interface DatedText {
   readonly text: string;
   readonly from: number;
@@ -78,8 +78,8 @@ export function extractDates(searched: string): DatedText {
 }
 
 /**
- * Returns the live casts that match the words and dates of the text and the filters, by time. When few casts pass the
- * filters, a page before the last may be short or empty.
+ * Returns the live casts that match the words and dates of the text and the filters, by time. If few casts pass the filters,
+ * a page before the last may be short or empty.
  */
 export function filteredSearch(
   db: IndexDatabase,
@@ -115,7 +115,7 @@ export function filteredSearch(
   );
 }
 
-/** Returns a page of the casts of a range of ids that match a query and filters. */
+/** Returns a page of the casts in a range of ids that match a query and filters. */
 function searchPage(
   db: IndexDatabase,
   search: ScanRequest & {

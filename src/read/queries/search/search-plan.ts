@@ -3,7 +3,7 @@ import { statement } from "../../../db/index/statement.ts";
 import { hasWord, matchOf, type SearchQuery, termsOf, wordsOf } from "./search-query.ts";
 
 // For each of its segments, FTS5 stores the first key of every page with the page's number, whose last bit is a flag. A
-// range within one page or two adjacent pages counts as no page. An absent key counts as the pages of the key before it.
+// range within one page or two adjacent pages counts as no page. An absent key counts as the pages of the preceding key.
 const pagesOfRanges = statement<{ pages: number }, [rangesJson: string]>(
   "skeleton.search-plan.pages-of-ranges",
   `WITH RECURSIVE b (segment) AS (
@@ -20,28 +20,31 @@ const pagesOfRanges = statement<{ pages: number }, [rangesJson: string]>(
    FROM json_each(?1) j CROSS JOIN b GROUP BY j.key ORDER BY j.key`,
 );
 
-/** The approximate number of casts that a page of the full-text index lists. */
+/** Approximate number of casts listed on a page of the full-text index. */
 const CASTS_PER_PAGE = 1300;
-/** The fewest casts to check for a query of several parts: FTS5 also reads the casts of a short list. */
+/** Minimum number of casts to check for a query of several parts, because FTS5 also reads the casts of a short list. */
 const MIN_CHECKED_OF_INTERSECTION = 500;
-/** The most casts to check for a query of several parts: the size of the intersection is not known in advance. */
+/**
+ * Maximum number of casts to check for a query of several parts, because the size of the intersection is not known in
+ * advance.
+ */
 const MAX_CHECKED_OF_INTERSECTION = 2048;
-/** Factor over the checks that suffice if matches are spread evenly. Beyond it the estimate was wrong. */
+/** Factor over the number of checks that suffices if matches are spread evenly. Beyond it, the estimate was wrong. */
 const CHECK_MARGIN = 4;
-/** The full-text index has separate lists for prefixes of up to this number of characters. */
+/** The full-text index has separate lists for prefixes of up to this many characters. */
 const LISTED_PREFIX_CHARS = 2;
 
 /** Costs in units of checking the text of one cast, which takes 2 µs. Tests change them to select a plan. */
 export interface SearchCosts {
-  /** The cost of each cast in the lists that FTS5 joins for a long prefix before it returns the first cast. */
+  /** Cost per cast in the lists that FTS5 joins for a long prefix before it returns the first cast. */
   readonly joined: number;
-  /** The cost of each page of a frequent word that FTS5 skips before the next cast with a rare word. */
+  /** Cost per page of a frequent word that FTS5 skips before the next cast with a rare word. */
   readonly pageSkipped: number;
 }
 
 const COSTS: SearchCosts = { joined: 0.05, pageSkipped: 1 };
 
-/** A plan to find casts: read one list by time, and check each of its casts against the whole query. */
+/** A plan for finding casts: read one list by time, and check each of its casts against the whole query. */
 export interface SearchPlan {
   /** An FTS5 query that finds every cast that the whole query finds, and possibly others. */
   readonly driver: string;
@@ -49,7 +52,7 @@ export interface SearchPlan {
   readonly allWords: string;
   /** Whether `allWords` finds what the query finds: no part of it is a phrase. */
   readonly isExact: boolean;
-  /** The most texts to check before FTS5 runs the whole query, which bounds the cost of a wrong estimate. */
+  /** Maximum number of texts to check before FTS5 runs the whole query, which bounds the cost of a wrong estimate. */
   readonly maxChecked: number;
 }
 
@@ -60,15 +63,15 @@ interface Candidate {
   /** The first and last keys of the lists. */
   readonly ranges: readonly (readonly [first: string, last: string])[];
   readonly isJoined: boolean;
-  /** The text is a shorter prefix than the one in the query, so it finds more casts. */
+  /** Whether the text is a shorter prefix than the one in the query, so that it finds more casts. */
   readonly isHead: boolean;
 }
 
 /**
- * Chooses the list to read: that of the part of the query with the fewest casts, estimated from the sizes of the lists.
- * FTS5 itself reads the lists of all words in parallel, skips the pages that a rare word is not in, and joins the lists of
- * all words that start with a prefix before it returns the first cast: 0.2 s when two million casts contain one. A
- * frequent prefix is replaced by its first two characters, which have a list.
+ * Chooses the list to read: that of the part of the query with the fewest casts, estimated from the sizes of the lists. FTS5
+ * itself reads the lists of all words in parallel, skips the pages that do not contain a rare word, and joins the lists of
+ * all words that start with a prefix before it returns the first cast: 0.2 s if two million casts contain one. A frequent
+ * prefix is replaced by its first two characters, which have a list.
  */
 export function planSearch(
   db: IndexDatabase,
@@ -158,8 +161,8 @@ function listRange(index: number, key: string): readonly [first: string, last: s
 }
 
 /**
- * Returns the text with its last word cut to two characters, the longest prefix that has a list; undefined when the word
- * is not longer. As a prefix it finds every cast that the text finds.
+ * Returns the text with its last word cut to two characters, the longest prefix that has a list; undefined if the word is
+ * not longer. As a prefix it finds every cast that the text finds.
  */
 function headOf(text: string): string | undefined {
   const last = /[\p{L}\p{N}\p{M}]+$/u.exec(text);

@@ -3,15 +3,15 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { searchText } from "../../../db/index/search/search-text.ts";
 import { statement } from "../../../db/index/statement.ts";
 
-/** Matches a text that contains a searchable word: marks and punctuation are not one. */
+/** Matches a text that contains a searchable word. Marks and punctuation do not count. */
 const WORD = /[\p{L}\p{N}]/u;
 
-/** Possible tokens: a run of letters, digits and marks, or one symbol or one character that is not assigned yet. */
+/** Possible tokens: a run of letters, digits and marks, or a single symbol or unassigned character. */
 const TOKEN = /[\p{L}\p{N}\p{M}\p{Co}]+|[\p{S}\p{Cn}]/gu;
 
-/** The most tokens of a query that are used. */
+/** Maximum number of tokens of a query that are used. */
 const MAX_TOKENS = 32;
-/** The most repetitions of a token that are used: a phrase that repeats one frequent word would take seconds. */
+/** Maximum number of repetitions of a token that are used. A phrase that repeats one frequent word would take seconds. */
 const MAX_REPEATS = 3;
 
 /** A part of a search text: a word, or the text between two quotes. */
@@ -38,8 +38,8 @@ export interface SearchQuery {
 /**
  * Converts any text to a full-text query. Every word must match, the last one as a prefix unless it is quoted. The text
  * between two quotes is a phrase. There are no other operators, and an unpaired quote is ignored. Returns undefined for a
- * text without a word, which cannot match. Only the first 32 words of a query and the first three repetitions of a word
- * are used; omitted words only make the query find more casts.
+ * text without a word, which cannot match. Only the first 32 words of a query and the first three repetitions of a word are
+ * used; omitting words only makes the query find more casts.
  *
  * Every part becomes an FTS5 string, which the tokenizer splits as it splits texts: `don't` finds two adjacent tokens, and
  * so does a run of characters of a script without spaces (see `searchText`). FTS5 omits strings without a token from an
@@ -47,7 +47,7 @@ export interface SearchQuery {
  *
  * The index uses words (unicode61 with such characters split) instead of trigrams for three reasons. Trigrams find nothing
  * shorter than three characters, but two make a word in Chinese or Japanese. They also match inside words, which is not
- * required. On 50,000 casts their index is 21.5 MB against 4.7 MB, or 10 MB with the lists for short prefixes.
+ * required. On 50,000 casts their index is 21.5 MB, compared with 4.7 MB, or 10 MB with the lists for short prefixes.
  */
 export function searchQuery(text: string): SearchQuery | undefined {
   // A NUL ends an FTS5 query.
@@ -70,12 +70,15 @@ export function matchOf(texts: readonly string[], endsWithPrefix: boolean): stri
   return texts.map((text) => `"${text}"`).join(" ") + (endsWithPrefix ? " *" : "");
 }
 
-/** Returns the words of a text as the full-text index stores them; an estimate for characters newer than its Unicode. */
+/**
+ * Returns the words of a text as the full-text index stores them; an approximation for characters newer than its Unicode
+ * version.
+ */
 export function wordsOf(text: string): string[] {
   return [...text.matchAll(TOKEN)].map(([token]) => fold(token)).filter((word) => WORD.test(word));
 }
 
-/** Returns the start of the text whose tokens are within the bounds. */
+/** Returns the start of the text whose tokens are within the limits. */
 function clip(text: string, spent: Budget): string {
   let end = 0;
   for (const match of text.matchAll(TOKEN)) {
@@ -96,7 +99,7 @@ function fold(token: string): string {
 
 function partsOf(text: string): Part[] {
   const pieces = text.split('"');
-  // An even number of pieces means an odd number of quotes: the last quote is unpaired.
+  // An even number of pieces means an odd number of quotes, so the last quote is unpaired.
   const closed = pieces.length % 2 === 0 ? pieces.length - 1 : pieces.length;
   return pieces.flatMap((piece, at): Part[] =>
     at % 2 === 1 && at < closed
@@ -113,13 +116,13 @@ const definition = statement<{ sql: string }>(
   "SELECT sql FROM sqlite_schema WHERE name = 'casts_fts'",
 );
 
-/** The real index has no positions of words, and therefore no phrases. */
+/** The real index does not store positions of words, and therefore cannot find phrases. */
 const WITHOUT_POSITIONS = /,\s*detail\s*=\s*none/;
 
 /**
- * Finds which of a few texts match a full-text query, with the full-text engine itself: inserts the texts into an empty
- * in-memory index, and rolls back. Its definition is that of the real one, with the positions of words, so that it finds
- * phrases. Takes 2 µs per text.
+ * Finds which of a few texts match a full-text query, using the full-text engine itself: inserts the texts into an empty
+ * in-memory index, and rolls back. Its definition is that of the real index, but with the positions of words, so that it
+ * finds phrases. Takes 2 µs per text.
  */
 class TextMatcher {
   readonly #begin: Statement;
@@ -162,7 +165,7 @@ class TextMatcher {
   }
 }
 
-// One per thread: it is empty between two calls, and every index of this version has the same definition.
+// One per thread, because it is empty between two calls, and every index of this version has the same definition.
 let matcher: TextMatcher | undefined;
 
 function matcherFor(db: IndexDatabase): TextMatcher {
@@ -175,7 +178,7 @@ export function matchingTexts(db: IndexDatabase, texts: readonly string[], match
   return texts.length === 0 ? [] : matcherFor(db).find(texts, match);
 }
 
-/** Returns whether the full-text engine finds a word in the text. It ignores a part of a query without one. */
+/** Reports whether the full-text engine finds a word in the text. It ignores a part of a query that has none. */
 export function hasWord(db: IndexDatabase, text: string): boolean {
   return /[a-z0-9]/i.test(text) || matcherFor(db).find([text], matchOf([text], false)).length > 0;
 }

@@ -30,7 +30,7 @@ const castRows = statement<MatchRow, [idsJson: string, fid: number | null, urlsJ
      (SELECT u.id FROM json_each(?3) j CROSS JOIN urls u ON u.url = j.value))`,
 );
 
-/** The most casts that are read for a page with filters or phrases, whether or not they match. */
+/** Maximum number of casts read for a page with filters or phrases, whether they match or not. */
 export const MAX_SCANNED = 20_000;
 const FIRST_CHUNK = 64;
 const CHUNK_GROWTH = 4;
@@ -48,7 +48,7 @@ export interface ScanRequest {
   readonly limit: number;
 }
 
-/** Live casts by time. `stoppedAt` is the last id read when the scan stopped at its limit before the end. */
+/** Live casts by time. `stoppedAt` is the last id read if the scan stopped at its limit before the end. */
 interface ScanResult {
   readonly rows: readonly MatchRow[];
   readonly stoppedAt: number | undefined;
@@ -57,7 +57,7 @@ interface ScanResult {
 /**
  * Returns the first casts of a range of ids that match the query and the filters. Scans the list that the plan names, in
  * chunks, and checks each cast against the whole query. With filters or phrases the scan reads at most `MAX_SCANNED` casts.
- * Without filters, FTS5 runs the whole query when the plan finds too few casts.
+ * Without filters, FTS5 runs the whole query if the plan finds too few casts.
  */
 export function scanMatches(
   db: IndexDatabase,
@@ -79,7 +79,10 @@ export function scanMatches(
     return ids.length === size;
   };
   let chunk = Math.max(FIRST_CHUNK, 2 * limit);
-  /** Reads a list until the page is full, the list ends, or its limit. Returns whether the list may have more for the page. */
+  /**
+   * Reads a list until the page is full, the list ends, or its limit is reached. Returns whether the list may have more for
+   * the page.
+   */
   const scanInChunks = (list: string, maxScanned: number, mayStop: boolean): boolean => {
     for (let scanned = 0; scanned < maxScanned; ) {
       const size = Math.min(chunk, maxScanned - scanned);

@@ -7,9 +7,9 @@ import { type HydrationCache, readThrough } from "../../hydrate/cache.ts";
 import { type PersonText, personText } from "../../hydrate/person-text.ts";
 import { type PeopleTier, peopleMatchOf, peopleQuery, peopleTier } from "./people-match.ts";
 
-/** The most people with all words that are read, in the order of fids. */
+/** Maximum number of people with all words that are read, in the order of fids. */
 export const MAX_MATCHES = 2000;
-/** The number of the most followed users that are also read when more people have the words. */
+/** Number of the most followed users that are also read if more people have the words. */
 export const MAX_MOST_FOLLOWED = 5000;
 
 interface Followed {
@@ -29,7 +29,7 @@ const ownerOfName = statement<{ fid: number }, [name: string]>(
   "skeleton.user-search.owner-of-name",
   "SELECT fid FROM username_proofs WHERE name = ?",
 );
-/** The texts of those who are registered. */
+/** The texts of registered people. */
 const profiles = statement<
   { fid: number; username: string | null; display: string | null; bio: string | null },
   [fidsJson: string]
@@ -55,18 +55,18 @@ const followedBy = statement<{ fid: number }, [viewerFid: number, fidsJson: stri
 
 export const userSearchCursor = cursorCodec("user/search ranked", ["int", "int", "int", "int", "int"]);
 
-/** A person that a search found, with the numbers of the cursor. `tier` 0: by the exact username. */
+/** A person that a search found, with the numbers of the cursor. `tier` is 0 for a match by the exact username. */
 export interface UserMatch {
   readonly fid: number;
   readonly tier: PeopleTier;
-  /** 1 for a person that the viewer follows, else 0. */
+  /** 1 for a person that the viewer follows, otherwise 0. */
   readonly followed: 0 | 1;
   /** In hundredths; 0 while scores are off. */
   readonly score: number;
   readonly followers: number;
 }
 
-/** What a search looks for. */
+/** Parameters of a search. */
 interface UserSearch {
   readonly text: string;
   /** Whether only usernames and display names are searched, not bios and fids. Default: no. */
@@ -80,12 +80,12 @@ interface UserSearchPage {
 }
 
 /**
- * Searches once, and returns the pages of what it found: a page without hidden people may need several.
+ * Searches once, and returns a function for pages of the result, because a page without hidden people may need several.
  *
- * The search finds the people with every word of a text as the start of a word of their username, display name or bio, in any case
- * and with or without diacritics. They are ordered by tier (`PeopleTier`), then those that the viewer follows, then by score where
- * scores are on, by followers and by fid. When more than `MAX_MATCHES` people have the words, the search covers the first of
- * these and the `MAX_MOST_FOLLOWED` most followed users of the network.
+ * The search finds people who have every word of a text as the start of a word of their username, display name or bio,
+ * ignoring case and diacritics. They are ordered by tier (`PeopleTier`), then followed by the viewer first, then by score
+ * where scores are on, by followers and by fid. If more than `MAX_MATCHES` people have the words, the search covers the
+ * first of these and the `MAX_MOST_FOLLOWED` most followed users of the network.
  */
 export function searchUsers(
   db: IndexDatabase,
@@ -146,7 +146,7 @@ function order(a: Record<keyof UserMatch, number>, b: Record<keyof UserMatch, nu
   );
 }
 
-/** Reads what orders the people of a tier. */
+/** Reads the values that order the people of a tier. */
 function rank(
   db: IndexDatabase,
   cache: Pick<HydrationCache, "scores">,
@@ -156,7 +156,7 @@ function rank(
     viewerFid,
   }: {
     readonly tiers: ReadonlyMap<number, PeopleTier>;
-    /** Those that are known; the others are added. */
+    /** The known counts; the others are added. */
     readonly followers: Map<number, number>;
     readonly viewerFid: number | undefined;
   },
@@ -179,7 +179,10 @@ function rank(
   }));
 }
 
-/** Returns the texts of the registered people among some fids. Nearly all frequent searches read those of the same people. */
+/**
+ * Returns the texts of the registered people among some fids. They are cached, because nearly all frequent searches read the
+ * same people.
+ */
 export function readPeople(
   db: IndexDatabase,
   cache: Pick<HydrationCache, "people">,

@@ -3,7 +3,7 @@ import { LinkType, storedLinkType } from "../../../db/index/messages/columns.ts"
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, type Key, pagedList } from "../../cursor.ts";
 
-/** A user of a list, and the time in unix seconds by which the list is sorted. */
+/** A user of a list, with the time in Unix seconds by which the list is sorted. */
 export interface DatedUser {
   readonly fid: number;
   readonly at: number;
@@ -14,7 +14,7 @@ const FROM_THE_NEWEST: Key<["int", "int"]> = [Number.MAX_SAFE_INTEGER, Number.MA
 
 type Params = [fid: number, type: number | string, at: number, otherFid: number, limit: number];
 
-/** Merges the links that have a display time and the others: each of them has an index. */
+/** Merges the links that have a display time with the others, which have a separate index. */
 const byTime = (fid: string, otherFid: string, condition = "") => `SELECT fid, at FROM
      (SELECT l.${otherFid} AS fid, l.timestamp AS at FROM links l
       WHERE l.${fid} = ?1 AND l.type = ?2 AND l.displayed_at IS NULL AND (l.timestamp, l.${otherFid}) < (?3, ?4)
@@ -24,8 +24,8 @@ const byTime = (fid: string, otherFid: string, condition = "") => `SELECT fid, a
       ORDER BY 2 DESC, 1 DESC) below
    ${condition}LIMIT ?5`;
 
-// A link can name any fid, so the query skips unregistered targets: only the last page is short. The signer of a message
-// is registered, so sources need no such check.
+// A link can name any fid, so the query skips unregistered targets; this way, only the last page is short. The signer of a
+// message is registered, so sources need no such check.
 const targets = statement<DatedUser, Params>(
   "skeleton.links.targets",
   byTime("fid", "target_fid", "WHERE EXISTS (SELECT 1 FROM fids f WHERE f.fid = below.fid) "),
@@ -37,7 +37,7 @@ const mutualRows = statement<DatedUser, [fid: number, at: number, otherFid: numb
    ORDER BY since DESC, other_fid DESC LIMIT ?`,
 );
 
-/** A list of users by time. */
+/** Declares a list of users by time. */
 const datedList = (
   endpoint: string,
   rows: (db: IndexDatabase, fid: number, after: Key<["int", "int"]>, limit: number) => DatedUser[],
@@ -49,7 +49,7 @@ const datedList = (
     ({ at, fid }) => [at, fid],
   );
 
-/** Announces a list of `byTime` from a key on. */
+/** Announces a read of a `byTime` list from a key on. */
 function willReadLinks(
   db: IndexDatabase,
   tree: "links_by_source" | "links_by_target",
@@ -85,8 +85,8 @@ export const mutualFollows = datedList("followers/reciprocal", (db, fid, after, 
 );
 
 /**
- * Returns a query for the newest follows of the fid `?1` as (target_fid, at). It merges the links that have a display time and the
- * others: each of them has an index.
+ * Returns a query for the newest follows of the fid `?1` as (target_fid, at). It merges the links that have a display time
+ * with the others, which have a separate index.
  */
 export const newestFollowsSql = (limit: number) =>
   `SELECT target_fid, timestamp AS at FROM links
@@ -102,7 +102,7 @@ const followed = statement<{ fid: number }, [fidsJson: string, viewerFid: number
    WHERE EXISTS (SELECT 1 FROM links l WHERE l.fid = ?2 AND l.type = 1 AND l.target_fid = j.value) ORDER BY j.key`,
 );
 
-/** Returns those of `fids` that a user follows, in their order. */
+/** Returns the fids in `fids` that a user follows, in the same order. */
 export function followedAmong(db: IndexDatabase, viewerFid: number, fids: readonly number[]): number[] {
   return db.all(followed, JSON.stringify(fids), viewerFid).map(({ fid }) => fid);
 }

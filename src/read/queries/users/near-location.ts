@@ -2,9 +2,9 @@ import { statement } from "../../../db/index/statement.ts";
 import { UserDataType } from "../../../protocol/wire/generated/message.ts";
 import { cursorCodec, pagedList } from "../../cursor.ts";
 
-/** The largest distance of a near user. */
+/** Maximum distance of a nearby user, in kilometres. */
 export const RADIUS_KM = 50;
-/** The most users that are read for one search, those on the nearest latitudes first. */
+/** Maximum number of users read for one search, those on the nearest latitudes first. */
 export const MAX_CANDIDATES = 10_000;
 
 /** Locations have two decimals, so each hundredth of a degree of latitude is a distinct prefix. */
@@ -37,7 +37,7 @@ export interface Coordinates {
 }
 
 /**
- * Lists the users whose declared location is within `RADIUS_KM` of a place, nearest first, then by fid. When more than
+ * Lists the users whose declared location is within `RADIUS_KM` of a place, nearest first, then by fid. If more than
  * `MAX_CANDIDATES` users declare a location between the meridians of the radius, only those on the nearest latitudes are
  * read.
  */
@@ -104,7 +104,7 @@ function parseLocation(value: string): Coordinates {
   return { latitude: Number(latitude), longitude: Number(longitude) };
 }
 
-/** Returns the great-circle distance (haversine). */
+/** Returns the great-circle distance in kilometres (haversine formula). */
 function distanceKm(a: Coordinates, b: Coordinates): number {
   const north = radians(b.latitude - a.latitude) / 2;
   const east = radians(b.longitude - a.longitude) / 2;

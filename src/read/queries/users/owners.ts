@@ -3,7 +3,7 @@ import { statement } from "../../../db/index/statement.ts";
 import { canonicalKey } from "../../../protocol/auth-address.ts";
 import { SignerEventType } from "../../../protocol/wire/generated/on-chain.ts";
 
-/** The most owners returned for one list of addresses: one user can verify an address for many fids. */
+/** Maximum number of owners returned for one list of addresses, because one user can verify an address for many fids. */
 const MAX_OWNERS = 1000;
 
 interface OwnerRow {
@@ -22,7 +22,7 @@ const owners = statement<OwnerRow, [addressesJson: string, withVerified: number,
    ORDER BY 1, 2 LIMIT ${MAX_OWNERS}`,
 );
 
-/** An address of a list and its owners, the lowest fid first. */
+/** An address of a list with its owners, lowest fid first. */
 export interface AddressOwners {
   readonly address: string;
   readonly fids: readonly number[];
@@ -34,7 +34,7 @@ export interface KnownAddress {
   readonly hex: string;
 }
 
-/** Returns the users that verified each address or have it in custody now. Addresses without an owner are omitted. */
+/** Returns the users that have verified each address or have it in custody now. Addresses without an owner are omitted. */
 export function addressOwners(
   db: IndexDatabase,
   query: { addresses: readonly KnownAddress[]; verified: boolean; custody: boolean },
@@ -63,7 +63,10 @@ const authAddress = statement<{ fid: number; isActive: number }, [key: Uint8Arra
    ORDER BY isActive DESC, added_at DESC, fid LIMIT 1`,
 );
 
-/** Returns the fid whose auth address an Ethereum address of 20 bytes is, else the last fid whose it was, else undefined. */
+/**
+ * Returns the fid that has an Ethereum address of 20 bytes as an auth address, otherwise the last fid that had it, otherwise
+ * undefined.
+ */
 export function authAddressOwner(
   db: IndexDatabase,
   address: Uint8Array,
@@ -73,8 +76,8 @@ export function authAddressOwner(
 }
 
 /**
- * Returns the fid that has a key now, on chain or gasless, else the last known fid that had it, else undefined. The index
- * has no record of a removed gasless key.
+ * Returns the fid that has a key now, on-chain or gasless, otherwise the last known fid that had it, otherwise undefined.
+ * The index has no record of a removed gasless key.
  */
 export function keyOwner(
   db: IndexDatabase,

@@ -49,14 +49,14 @@ const usedRows = statement<{ store: Store; used: number }, [fid: number]>(
   "SELECT store, used FROM store_counts WHERE fid = ?",
 );
 
-/** The storage of an fid: holdings and use. */
+/** The storage of an fid: holdings and usage. */
 export interface StorageState {
   readonly fid: number;
   readonly holdings: StorageHoldings;
   readonly used: ReadonlyMap<Store, number>;
 }
 
-/** Returns the rents, lends and use of an fid's storage; all empty for an fid that does not exist. */
+/** Returns the rents, lends and usage of an fid's storage; all empty for an fid that does not exist. */
 export function storageOf(db: IndexDatabase, fid: number): StorageState {
   const rents = onChainEventsOf(db, OnChainEventType.EVENT_TYPE_STORAGE_RENT, fid).flatMap(
     ({ body, blockTimestamp }) =>

@@ -8,9 +8,9 @@ import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { countingChannel, resolveChannelIds } from "../../channel-names.ts";
 import { newestFollowsSql } from "./links.ts";
 
-/** The most follows of a viewer that are read, newest first. */
+/** Maximum number of a viewer's follows that are read, newest first. */
 export const MAX_FOLLOWS = 10_000;
-/** The most relevant followers that are returned. */
+/** Maximum number of relevant followers returned. */
 export const MAX_RELEVANT = 200;
 
 type Row = { fid: number };
@@ -59,8 +59,8 @@ const followersOfRegistered = statement<Row, [viewerFid: number, url: string, si
 );
 
 /**
- * Returns the followers of a channel that the viewer follows, most followers first. Those of a channel that is not registered are the
- * users with casts in it.
+ * Returns the followers of a channel that the viewer follows, most followers first. For a channel that is not registered,
+ * they are the users with casts in it.
  */
 export function relevantChannelFollowers(
   db: IndexDatabase,
@@ -77,7 +77,7 @@ export function relevantChannelFollowers(
   return db.all(followersOfChannel, viewerFid, id, max);
 }
 
-/** The most likes and recasts that are counted in each direction between two users. */
+/** Maximum number of likes and recasts counted in each direction between two users. */
 const MAX_COUNTED = 200;
 
 const count = (fid: string, targetFid: string) =>
@@ -90,8 +90,8 @@ const exchanged = statement<{ fid: number; sent: number; received: number }, [fi
 );
 
 /**
- * Returns the mutual affinity of an fid and each of the others: m / (m + 1), where m is the smaller of the numbers of
- * likes and recasts in the two directions. It is 0 when one direction has none, and approaches 1 as m grows.
+ * Returns the mutual affinity of an fid and each of the others: m / (m + 1), where m is the smaller of the numbers of likes
+ * and recasts in the two directions. It is 0 if one direction has none, and approaches 1 as m grows.
  */
 export function mutualAffinity(
   db: IndexDatabase,

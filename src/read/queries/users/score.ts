@@ -16,29 +16,29 @@ import type { StorageHoldings } from "../../../protocol/storage.ts";
 import type { ScoreSource } from "../../hydrate/users.ts";
 import { storageOf } from "./registry.ts";
 
-/** Why a score is lower than its evidence. */
+/** Why a score is lower than its evidence suggests. */
 export type LoweredBy = "single_source" | "dormant_sources" | "label";
 
-/** The score of an account and the run that it is from. */
+/** The score of an account, with the run that computed it. */
 export interface AccountScore {
   readonly fid: number;
   /** From 0 to 1. */
   readonly score: number;
   readonly state: "scored" | "imported" | "unknown";
   readonly isSeed: boolean;
-  /** The run that decided; undefined for an account without a score. */
+  /** The run that decided the score; undefined for an account without one. */
   readonly run: ScoreRun | undefined;
-  /** From 1 on, by what counted; null for an imported score. */
+  /** Rank from 1 on, by evidence; null for an imported score. */
   readonly rank: number | null;
   readonly loweredBy: readonly LoweredBy[];
-  /** The reason in an imported file. */
+  /** The reason given in an imported file. */
   readonly note: string | null;
 }
 
-/** An account that counted, and what it did that is still live. Unix seconds. */
+/** An account that contributed, with its acts that are still live. Times are in Unix seconds. */
 export interface ScoreSourceAccount {
   readonly fid: number;
-  /** Its share of all that counted, from 0 to 1. */
+  /** Its share of all contributions, from 0 to 1. */
   readonly share: number;
   readonly follows: boolean;
   readonly replies: number;
@@ -48,16 +48,16 @@ export interface ScoreSourceAccount {
 
 export interface ScoreExplanation extends AccountScore {
   readonly sources: readonly ScoreSourceAccount[];
-  /** From the account to a seed; empty where there is none within 6. */
+  /** The accounts on the way to a seed; empty if there is none within 6 steps. */
   readonly path: readonly number[];
-  /** The earliest live evidence of the listed sources; null without any. Unix seconds. */
+  /** Time of the earliest live evidence of the listed sources, in Unix seconds; null without any. */
   readonly since: number | null;
   readonly storage: StorageHoldings;
 }
 
 const HUNDREDTHS = 100;
 const MAX_PATH = 6;
-/** The newest mentions and replies to an account that are searched for those of its sources. */
+/** Number of an account's newest mentions and replies that are searched for those by its sources. */
 const MAX_ACTS = 5000;
 
 const exists = statement<{ one: number }, [fid: number]>(
@@ -90,7 +90,7 @@ const reactionsOf = statement<Evidence, OfSources>(
    WHERE r.fid = j.value AND r.target_fid = ?1 GROUP BY r.fid`,
 );
 
-/** Returns the scores of accounts, in the order of `fids`; unregistered ones are left out. */
+/** Returns the scores of accounts, in the order of `fids`. Unregistered accounts are left out. */
 export function accountScores(
   db: IndexDatabase,
   source: ScoreSource,
@@ -141,7 +141,7 @@ function accountScore(
 }
 
 /**
- * Returns the score of an account with what it is from: the sources as the run stored them, their acts as the index has them now.
+ * Returns the score of an account with its evidence: the sources as stored by the run, their acts as the index has them now.
  * Undefined for an fid that is not registered.
  */
 export function explainScore(
@@ -194,6 +194,6 @@ function pathToSeed(db: IndexDatabase, runId: number, row: ScoreRow): number[] {
     path.push(here.viaFid);
     here = scoreRowsOf(db, runId, [here.viaFid]).get(here.viaFid);
   }
-  // An account further away leads nowhere: only seeds end a path.
+  // Without a link towards a seed there is no path, unless the account is a seed itself.
   return path.length > 1 || (row.state & ScoreState.Seed) !== 0 ? path : [];
 }

@@ -4,14 +4,14 @@ import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, pagedList } from "../../cursor.ts";
 import { newestFollowsSql } from "./links.ts";
 
-/** The most follows of the fid whose own follows are counted, newest first. */
+/** Maximum number of the fid's follows whose own follows are counted, newest first. */
 export const MAX_SOURCES = 1000;
-/** The most follows that one request counts, which takes some milliseconds. */
+/** Maximum number of follows counted by one request, which takes some milliseconds. */
 export const MAX_LINKS = 10_000;
 
 interface Candidate {
   readonly fid: number;
-  /** The number of the fid's follows that follow the candidate. */
+  /** Number of the fid's follows that follow the candidate. */
   readonly overlap: number;
   readonly followers: number;
 }
@@ -19,7 +19,7 @@ interface Candidate {
 /** A user that the fid follows. */
 interface Follow {
   readonly fid: number;
-  /** The number of users that it follows. */
+  /** Number of users that it follows. */
   readonly following: number;
 }
 
@@ -30,7 +30,7 @@ const sourceRows = statement<Follow, [fid: number]>(
    CROSS JOIN follow_counts n ON n.fid = target_fid
    ORDER BY n.following, at DESC, target_fid DESC`,
 );
-// Returns all fids as one text: separate rows take 50 % longer.
+// Returns all fids as one text, because separate rows take 50 % longer.
 const followedBy = statement<{ fids: string }, [sourcesJson: string]>(
   "skeleton.suggested-follows.followed-by",
   `SELECT json_group_array(l.target_fid) AS fids
@@ -51,13 +51,13 @@ const ranked = statement<
          AND own.target_fid = j.value ->> 0)
    ORDER BY overlap DESC, n.followers DESC, f.fid LIMIT ?6`,
 );
-/** Candidates of the first portion. Most pages need no more, unless the fid already follows most of them. */
+/** Size of the first portion of candidates. Most pages need no more, unless the fid already follows most of them. */
 const FIRST_RANKED = 64;
 const RANKED_GROWTH = 8;
 
 /**
- * Lists friends of friends: the users that most of the fid's follows follow. Ties are broken by followers, then by the
- * lower fid. The fid itself and users that it follows, blocks or mutes are excluded.
+ * Lists friends of friends: the users that most of the fid's follows follow. Ties are broken by followers, then by lower
+ * fid. The fid itself and users that it follows, blocks or mutes are excluded.
  */
 export const suggestedFollows = pagedList(
   cursorCodec("following/suggested", ["int", "int", "int"]),
@@ -65,7 +65,7 @@ export const suggestedFollows = pagedList(
     const rows: Candidate[] = [];
     const follows = db.all(sourceRows, fid);
     const overlaps = overlapsOf(db, sourcesOf(follows));
-    // Most candidates that many follows follow are followed already.
+    // Removes followed users early, because most candidates that many follows follow are followed already.
     for (const followed of follows) overlaps.delete(followed.fid);
     for (const counted of mostFollowedFirst(overlaps, after[0])) {
       rows.push(...db.all(ranked, JSON.stringify(counted), fid, ...after, limit - rows.length));
@@ -84,7 +84,7 @@ function overlapsOf(db: IndexDatabase, sources: readonly number[]): Map<number, 
   return overlaps;
 }
 
-/** Yields users with their overlaps in growing portions. Each portion has smaller overlaps than the one before. */
+/** Yields users with their overlaps in growing portions. Each portion has smaller overlaps than the previous one. */
 function* mostFollowedFirst(
   overlaps: ReadonlyMap<number, number>,
   maxOverlap: number,
@@ -106,8 +106,8 @@ function* mostFollowedFirst(
 }
 
 /**
- * Returns those of the newest follows of an fid whose follows are counted: the ones who follow the fewest users first, since their
- * selection says the most, as many as one request can count the follows of.
+ * Returns the follows of an fid whose own follows are counted: as many as one request can handle, starting with those who
+ * follow the fewest users, because their selection is the most significant.
  */
 function sourcesOf(follows: readonly Follow[]): number[] {
   let links = 0;

@@ -3,7 +3,7 @@ import { statement } from "../../../db/index/statement.ts";
 import { UserDataType, type UserNameType } from "../../../protocol/wire/generated/message.ts";
 import { type CursorCodec, cursorCodec, pagedList } from "../../cursor.ts";
 
-/** The most users returned for one list of addresses: one user can verify an address for many fids. */
+/** Maximum number of users returned for one list of addresses, because one user can verify an address for many fids. */
 const MAX_USERS_OF_ADDRESSES = 1000;
 
 interface LocatedUser {
@@ -57,12 +57,12 @@ const fidsFrom = statement<{ fid: number }, [after: number, limit: number]>(
   "SELECT fid FROM fids WHERE fid > ? ORDER BY fid LIMIT ?",
 );
 
-/** Returns the fid that the live fname, ENS name or basename proof of a name names. The match is exact. */
+/** Returns the fid that owns a name by its live fname, ENS name or basename proof. The match is exact. */
 export function fidByUsername(db: IndexDatabase, name: string): number | undefined {
   return db.get(fidByName, name)?.fid;
 }
 
-/** Returns the lowest fid that is in the custody of an address now. */
+/** Returns the lowest fid whose current custody address this is. */
 export function fidByCustodyAddress(db: IndexDatabase, address: `0x${string}`): number | undefined {
   return db.get(fidByCustody, Buffer.from(address.slice(2), "hex"))?.fid;
 }
@@ -77,7 +77,7 @@ export function fidsByXUsername(db: IndexDatabase, name: string, limit: number):
   return db.all(xNames, name, limit).map(({ fid }) => fid);
 }
 
-/** Returns the distinct fids that verified one of the Ethereum addresses, by the order of addresses, then by fid. */
+/** Returns the distinct fids that verified one of the Ethereum addresses, in the order of addresses, then by fid. */
 export function fidsByVerifiedAddress(db: IndexDatabase, addresses: readonly `0x${string}`[]): number[] {
   const json = JSON.stringify(addresses.map((address) => address.slice(2)));
   return [...new Set(db.all(fidsByAddress, json).map(({ fid }) => fid))];
@@ -93,7 +93,7 @@ export const usersByLocation = pagedList(
   cursorCodec("user/by_location", ["text", "int"]),
   (db, { prefix }: { readonly prefix: string }, { limit, after = [prefix, 0] }) => {
     const [location, fid] = after;
-    // The cursor of a search for other locations has no further rows here.
+    // This cursor is from a search for another location and has no further rows here.
     if (!location.toLowerCase().startsWith(prefix.toLowerCase())) return [];
     const rows = db.all(fidsAtLocation, location, fid, limit);
     const missing = limit - rows.length;
@@ -105,7 +105,7 @@ export const usersByLocation = pagedList(
 
 const fidsCursor = cursorCodec("user/fid", ["int"]);
 
-/** The cursors of `allFids`, which the interface defines as hexadecimal. */
+/** Cursors of `allFids`, which the interface defines as hexadecimal. */
 const hexFidsCursor: CursorCodec<readonly ["int"]> = {
   encode: (key) => Buffer.from(fidsCursor.encode(key), "base64url").toString("hex"),
   decode(cursor) {
@@ -121,7 +121,7 @@ export const allFids = pagedList(
   ({ fid }) => [fid],
 );
 
-/** The live proof of a name. `timestamp`: unix seconds. */
+/** The live proof of a name. `timestamp` is in Unix seconds. */
 export interface UsernameProofState {
   readonly name: string;
   readonly type: UserNameType;
@@ -136,7 +136,7 @@ const proofOf = statement<UsernameProofState, [name: string]>(
   "SELECT name, type, fid, owner, signature, timestamp FROM username_proofs WHERE name = ? AND fid != 0",
 );
 
-/** The live proof of a name, by exact match; undefined where there is none or the name was released. */
+/** Returns the live proof of a name, by exact match; undefined if there is none or the name was released. */
 export function usernameProof(db: IndexDatabase, name: string): UsernameProofState | undefined {
   return db.get(proofOf, name);
 }
@@ -148,7 +148,7 @@ const names = statement<{ type: number; value: string }, [fid: number]>(
   `SELECT type, value FROM user_data WHERE fid = ? AND type IN (${DISPLAY}, ${USERNAME})`,
 );
 
-/** What a user claims to be called; empty where they claim nothing. */
+/** The names that a user claims; empty where they claim none. */
 export interface UserNames {
   readonly username: string;
   readonly displayName: string;
