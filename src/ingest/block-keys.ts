@@ -6,12 +6,12 @@ import type { MergeContext } from "./merge/merge.ts";
 import type { RelayedBatch, RelayedBlocks } from "./relayed-op.ts";
 import { applyKeyOperation, decodeKeyRecord, type KeyRecord } from "./trie/key-records.ts";
 
-/** Roots that transactions of the network name for accounts: hints, which find the account of a wrong shard root. */
+/** Roots that transactions of the network name for accounts: hints for finding the account that makes a shard root wrong. */
 export type ClaimedRoot = Extract<KeyRecord, { readonly kind: "root" }>;
 
 /**
- * What the blocks of a batch say about the keys of their shard's trie. It is applied block by block, ahead of the operations of
- * each: a compact state deletes links of the blocks before it.
+ * Key changes that the blocks of a batch report for their shard's trie. They are applied block by block, before the
+ * operations of each block, because a compact state deletes links of the preceding blocks.
  */
 export class BlockKeys {
   readonly #context: MergeContext;
@@ -31,7 +31,7 @@ export class BlockKeys {
     return this.#roots.values();
   }
 
-  /** Applies what the blocks up to `number` say, each once. */
+  /** Applies the key changes of the blocks up to `number`, each once. */
   applyUpTo(number: number): void {
     for (let part = this.#parts[this.#next]; part && part.number <= number; part = this.#parts[++this.#next])
       for (const bytes of part.keyRecords ? unpackBytes(part.keyRecords) : [])
@@ -46,15 +46,15 @@ export class BlockKeys {
   }
 }
 
-/** Starts to track the keys of the tries that a batch changes. Returns whether it does. */
+/** Starts to track the keys of the tries that a batch changes. Returns whether they are tracked. */
 export function startKeys(
   { db, keys }: MergeContext,
-  /** Whether the writer keeps the roots. */
+  /** Whether the writer maintains the roots. */
   keepsRoots: boolean,
   { followsKeys = false, blocks, ops }: RelayedBatch,
 ): boolean {
   const isKept = hasStoredRoots(db);
-  // What is read from the upstream's state also changes rows.
+  // Data read from the upstream's state also changes rows.
   const tracks = followsKeys || ((isKept || areKeysKnown(db)) && !blocks && ops.length > 0);
   if (tracks) keys.start(shardCount(db));
   const isUnverified = blocks !== undefined && !followsKeys;

@@ -28,9 +28,9 @@ export interface ApplyOptions extends Admission {
 }
 
 export interface IngestEngineDeps extends IndexWriterDeps {
-  /** Why the node takes no records at all; undefined where it does. */
+  /** Why the node takes no records at all; undefined if it takes them. */
   readonly refusal?: Rejection | undefined;
-  /** The bound of the index; undefined for none. */
+  /** The size limit of the index; undefined for none. */
   readonly bound?: SizeBound | undefined;
   /** The log of the hub events of records; undefined for records that are not logged, such as those of an import. */
   readonly hubLog?: OwnHubLog | undefined;
@@ -48,8 +48,8 @@ export function createIngestEngine(deps: IngestEngineDeps) {
   const { write, withEvents, unstored } = writer;
 
   /**
-   * Applies a batch in one commit. Returns the outcomes in the order of the records. A record that could
-   * not be stored is `unavailable`: its sender tries again, and if it was stored after all, it is then a duplicate.
+   * Applies a batch in one commit. Returns the outcomes in the order of the records. A record that could not be stored is
+   * `unavailable`: its sender tries again, and if it was stored after all, it is then a duplicate.
    */
   function apply(records: readonly IngestRecord[]): MergeOutcome[] {
     if (refusal) return records.map(() => refusal);
@@ -65,12 +65,12 @@ export function createIngestEngine(deps: IngestEngineDeps) {
   }
 
   /**
-   * Applies a batch of resumable work like `apply` and writes its positions in the same transaction.
+   * Applies a batch of resumable work like `apply`, and writes its positions in the same transaction.
    *
-   * If a record causes a fault, each record gets a transaction of its own, so that only the record at fault is
-   * `unavailable`. The positions are then not written, because they never move past a record that was not stored.
+   * If a record causes a fault, each record gets its own transaction, so that only the faulty record is `unavailable`. The
+   * positions are then not written, because they never move past a record that was not stored.
    *
-   * @throws IndexFullError at the bound of the index, before anything is stored.
+   * @throws IndexFullError when the index has reached its size limit, before anything is stored.
    * @throws StorageError if the database cannot be written. Some of the records may be stored. The positions have not
    *   moved, and the same batch can be applied again.
    */
@@ -108,7 +108,7 @@ export function createIngestEngine(deps: IngestEngineDeps) {
     return outcomes;
   }
 
-  /** Called before each group of merges. */
+  /** Checks the size limit before each group of merges. */
   function requireRoom(): void {
     if (bound?.isFull()) throw new IndexFullError();
   }
@@ -117,7 +117,7 @@ export function createIngestEngine(deps: IngestEngineDeps) {
    * Applies a batch of operations from the upstream in one transaction. An operation that causes a fault is reported and
    * skipped, so that one bad record does not stop the node from following.
    *
-   * @throws IndexFullError at the bound of the index, before anything is stored.
+   * @throws IndexFullError when the index has reached its size limit, before anything is stored.
    * @throws StorageError if the database cannot be written. The positions have not moved, and the same batch can be
    *   applied again.
    */
@@ -146,7 +146,7 @@ export function createIngestEngine(deps: IngestEngineDeps) {
     writeRelayed({ ...batch, ops: [] });
   }
 
-  /** Applies a batch if it makes an account equal to the network's. Otherwise nothing is applied. */
+  /** Applies a batch if it makes an account equal to the network's. Otherwise applies nothing. */
   function heal(batch: RelayedBatch): void {
     try {
       writeRelayed(batch);
@@ -194,7 +194,7 @@ export function createIngestEngine(deps: IngestEngineDeps) {
   }
 
   /**
-   * Moves more of the rows that still name casts by previous ids, in a commit of its own. Every other commit does the same, so
+   * Moves more of the rows that still name casts by previous ids, in a separate commit. Every other commit does the same, so
    * this is for a node that receives nothing.
    */
   function repointMore(): void {
@@ -206,7 +206,7 @@ export function createIngestEngine(deps: IngestEngineDeps) {
     }
   }
 
-  /** Appends an empty block to the log of hub events that this node numbers itself, so that subscribers see that it is alive. */
+  /** Appends an empty block to the log of hub events that this node numbers itself, to show subscribers that it is alive. */
   function heartbeat(): void {
     if (!hubLog?.isReady()) return;
     try {
@@ -240,8 +240,9 @@ export function createIngestEngine(deps: IngestEngineDeps) {
     applyResumable,
     applyRelayed,
     /**
-     * Applies a batch of an import into an empty index, with the bulk build: what merging would only add goes to its spool, what
-     * may depend on the order is deferred until the index is built. Outcomes and positions are as with `applyResumable`.
+     * Applies a batch of an import into an empty index with the bulk build: what merging would only add goes to its spool,
+     * and what may depend on the order is deferred until the index is built. Outcomes and positions are as with
+     * `applyResumable`.
      *
      * @throws StorageError if nothing was written. The same batch can be applied again.
      */
@@ -254,19 +255,19 @@ export function createIngestEngine(deps: IngestEngineDeps) {
       requireRoom();
       return bulk.spoolImport(batch, positions, expectedMessages);
     },
-    /** Whether the spool of an import takes no more messages: every further record would be deferred. */
+    /** Whether the spool of an import accepts no more messages, so that every further record would be deferred. */
     get hasSpoolEnded(): boolean {
       return bulk.hasEnded;
     },
-    /** Makes the commits of `spoolImport` durable, which are not synced one by one. */
+    /** Makes the commits of `spoolImport` durable, which are not synced individually. */
     syncSpool: bulk.sync,
     /** Merges the next deferred records, after the build. Returns their outcomes, or undefined if there are no more. */
     applyDeferred: (): DeferredOutcome[] | undefined => applyDeferred(db, applyResumable),
     repointMore,
     heartbeat,
     /**
-     * Runs the next step of the bulk build, after the last batch with spooled messages. Returns undefined when the index is built,
-     * or when nothing was spooled.
+     * Runs the next step of the bulk build, after the last batch with spooled messages. Returns undefined when the index is
+     * built, or if nothing was spooled.
      *
      * @throws StorageError if the database cannot be written. The same step can be repeated.
      */

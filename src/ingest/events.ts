@@ -12,18 +12,18 @@ import type { ChangedMessage, ChangeTracker, SlotChange } from "./merge/change-t
 import { followChange } from "./merge/channel-changes.ts";
 import type { IngestRecord } from "./record.ts";
 
-/** An older change is history when it arrives and produces no event. */
+/** A change older than this when it arrives counts as history and produces no event. */
 export const MAX_EVENT_AGE_SECS = 900;
 
 const EVENT_ID_BYTES = 16;
 
 /** The record or operation that an event results from. */
 export interface EventCause {
-  /** The time at which it happened on the network, in unix seconds. */
+  /** When it happened on the network, in Unix seconds. */
   readonly happenedAt: number;
   /** Bytes that identify it, the same on every node. */
   readonly reference: () => Uint8Array;
-  /** The block of the followed node that it is of. */
+  /** The block of the followed node that contains it. */
   readonly block?: BlockRef | undefined;
 }
 
@@ -31,7 +31,7 @@ export function isHistory(cause: Pick<EventCause, "happenedAt">, nowSecs: number
   return nowSecs - cause.happenedAt > MAX_EVENT_AGE_SECS;
 }
 
-/** Returns a record as the cause of the changes of its merge. */
+/** Returns a record as the cause of the changes that merging it makes. */
 export function causeOf(record: IngestRecord): EventCause {
   switch (record.kind) {
     case "message": {
@@ -54,7 +54,7 @@ export function causeOf(record: IngestRecord): EventCause {
 }
 
 /**
- * Writes the events of an operation's changes in its transaction and returns their number. A cast, follow or reaction
+ * Writes the events of an operation's changes in its transaction, and returns how many there are. A cast, follow or reaction
  * that replaces an equal one is not an event. A user has at most one event per operation.
  */
 export function writeEvents(
@@ -106,7 +106,7 @@ export function writeEvents(
   return written;
 }
 
-/** Returns the follow of a channel that a change of a slot is, or its end. One that replaces an equal one is neither. */
+/** Returns the follow of a channel that a slot's change starts or ends. Replacing an equal follow does neither. */
 function followOf(db: IndexDatabase, { before, after }: SlotChange, cause: EventCause) {
   const changed = after ?? before;
   if (changed?.message.data.body?.$case !== "reactionBody") return undefined;
@@ -122,7 +122,7 @@ function timeOf({ message }: ChangedMessage): number {
   return toUnixSecs(message.data.timestamp);
 }
 
-/** The visible change of a slot: a remove message is as invisible as an empty slot. */
+/** Returns the visible change of a slot: a remove message is as invisible as an empty slot. */
 function visible({ before, after }: SlotChange): SlotChange {
   const ifVisible = (changed: ChangedMessage | undefined) =>
     changed && topicOf(changed.message) ? changed : undefined;
@@ -163,7 +163,7 @@ function rootOf(db: IndexDatabase, { data, hash }: SignedMessage): ThreadRoot | 
   return row ? threadRootOf(db, row) : null;
 }
 
-/** Two nodes give the same event the same id, so that receivers and queues can detect duplicates. */
+/** Returns the id of an event. It is the same on every node, so that receivers and queues can detect duplicates. */
 function eventIdOf(kind: EventKind, fid: number, reference: Uint8Array): Uint8Array {
   const identity = Buffer.concat([Buffer.from(`${kind}\0${fid}\0`), reference]);
   return digest("sha256", identity, "buffer").subarray(0, EVENT_ID_BYTES);

@@ -34,11 +34,11 @@ import type { RootKeeper } from "./trie/root-keeper.ts";
 /** How a record is admitted. */
 export interface Admission {
   /**
-   * The network accepted the records before, for example those of an import. A message is then admitted as of the
-   * time at which it was signed, so that a gasless key or a Pro tier that has expired since still counts.
+   * Whether the network accepted the records earlier, as with an import. A message is then admitted as of the time when it
+   * was signed, so that a gasless key or a Pro tier that has since expired still counts.
    */
   readonly isHistory?: boolean;
-  /** The registry has admitted the messages before. */
+  /** Whether the registry has already admitted the messages. */
   readonly isAdmitted?: boolean;
 }
 
@@ -46,45 +46,48 @@ export interface IndexWriterDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
-  /** Default: that of the network, without dates of the settings. */
+  /** Default: the network's schedule, without dates from the settings. */
   readonly schedule?: EngineSchedule;
-  /** Called for a fault that the input did not cause. */
+  /** Called for faults that the input did not cause. */
   readonly onFault: (cause: unknown) => void;
   /** Called after each commit that wrote events. */
   readonly onEvents?: () => void;
   /** Called after each commit that logged hub events. */
   readonly onHubEvents?: () => void;
-  /** Keeps the roots of the followed network's tries, where the settings say so (`trust.level`). */
+  /** Maintains the roots of the followed network's tries, if the settings say so (`trust.level`). */
   readonly roots?: RootKeeper | undefined;
 }
 
-/** The transactions of the writer of the index, and what they share: caches, counts and the events of a commit. */
+/** The transactions of the index writer and what they share: caches, counts and the events of a commit. */
 export interface IndexWriter {
   readonly counts: StoreCounts;
   readonly totals: TotalsDelta;
   readonly changes: ChangeTracker;
-  /** Keeps the roots of the followed network's tries; undefined where they are not kept. */
+  /** Maintains the roots of the followed network's tries; undefined if they are not maintained. */
   readonly roots: RootKeeper | undefined;
 
   /**
-   * Runs `work` in one transaction, which also moves rows of earlier repoints and writes the counts. Signals new events after
-   * the commit.
+   * Runs `work` in one transaction, which also moves rows of earlier repoints and writes the counts. Signals new events
+   * after the commit.
    *
-   * @param log the log of the hub events of the operations, if they are logged
+   * @param log the log for the hub events of the operations, if they are logged.
    */
   write<T>(work: (context: MergeContext) => T, log?: OwnHubLog): T;
 
   /** Signals hub events after the commit of the current transaction, which logged them itself. */
   signalHubEvents(): void;
 
-  /** The context of operations in a transaction that the caller runs: it calls `flush` at the end, and `discard` if it fails. */
+  /**
+   * Returns the context of operations in a transaction that the caller runs. The caller calls `flush` at the end, or
+   * `discard` if it fails.
+   */
   newContext(): MergeContext;
   flush(): void;
 
-  /** Forgets the changes of a transaction that was rolled back. */
+  /** Discards the changes of a transaction that was rolled back. */
   discard(): void;
 
-  /** Forgets what was read, because rows were written in another way. */
+  /** Discards cached data, because rows were written in another way. */
   forget(): void;
 
   /** Runs one operation on the network's state and writes the events of its changes. */
@@ -119,7 +122,7 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
 
   let isSettled = false;
 
-  /** Once for each process, because another program may know other dates. */
+  /** Runs once per process, because another program may know other dates. */
   function settleDates(): void {
     if (isSettled) return;
     const scheduledAt = (schedule ?? engineSchedule(network)).activeAt(CHANNELS_VERSION);
@@ -177,7 +180,10 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
     forget();
   }
 
-  /** This is the only writer of a running node. A build of the index or a tool may have written through another connection. */
+  /**
+   * Discards cached data if another connection has written. In a running node this is the only writer, but a build of the
+   * index or a tool may have written in between.
+   */
   function forgetIfOthersWrote(): void {
     const current = db.dataVersion();
     if (current === dataVersion) return;

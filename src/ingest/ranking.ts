@@ -20,16 +20,16 @@ export interface RankingRefreshDeps {
   readonly db: IndexDatabase;
   readonly clock: Clock;
   readonly windowHours: number;
-  /** Where scores decide on feeds: an act counts by the score of its actor. */
+  /** Set if scores affect feeds: an act then counts by the score of its actor. */
   readonly scores?: ScoreSource | undefined;
-  /** Sends a snapshot to the writer; resolves when it is stored. */
+  /** Sends a snapshot to the writer. Resolves when it is stored. */
   readonly store: (snapshot: RankingSnapshot) => Promise<void>;
 }
 
-/** Computes the rankings unless there are some of this interval. Newer ones are of a clock that was wrong. */
+/** Computes the rankings unless this interval already has some. Newer ones were made by a clock that was wrong. */
 export async function refreshRankings(refresh: RankingRefreshDeps): Promise<void> {
   const { db, clock, windowHours, scores, store } = refresh;
-  // An index that is being built in bulk has neither all rows nor the indexes for reading them.
+  // An index that is being built in bulk has neither all rows nor the indexes to read them.
   if (bulkPhaseOf(db) !== undefined) return;
   const snapshot = snapshotTimeAt(clock.nowMs());
   if (newestSnapshot(db, "casts") === snapshot) return;
@@ -37,8 +37,8 @@ export async function refreshRankings(refresh: RankingRefreshDeps): Promise<void
 }
 
 /**
- * Refreshes the rankings now, and then at the start of each interval, never two at once. Resolves after the first. A fault
- * of a later one is passed to `onFault`, and the ranking stays unchanged until the next.
+ * Refreshes the rankings now, and then at the start of each interval, never two at once. Resolves after the first refresh. A
+ * fault of a later one is passed to `onFault`, and the ranking stays unchanged until the next.
  */
 export async function startRankingRefresh(
   refresh: RankingRefreshDeps & { readonly onFault: (cause: unknown) => void },
@@ -56,13 +56,16 @@ export async function startRankingRefresh(
     async stop() {
       clearTimeout(timer);
       await running;
-      // The refresh that just ended has scheduled the next one.
+      // The refresh that has just ended has scheduled the next one.
       clearTimeout(timer);
     },
   };
 }
 
-/** Never zero, so that a refresh without an effect is not repeated at once. */
+/**
+ * Returns the time to the next snapshot in milliseconds, never zero, so that a refresh without effect is not repeated at
+ * once.
+ */
 function msToNextSnapshot(nowMs: number): number {
   return snapshotTimeAt(nowMs) + SNAPSHOT_INTERVAL_MS - nowMs;
 }
@@ -70,7 +73,7 @@ function msToNextSnapshot(nowMs: number): number {
 /** Length of a stored ranking. */
 const MAX_RANKED = 1000;
 
-/** Rows of one read. Reads are short so that none delays the checkpoint of the writer's log. */
+/** Rows per read. Reads are short so that none delays the checkpoint of the writer's log. */
 const ROWS_PER_READ = 5000;
 
 /** Casts per statement that counts exact engagement. */
@@ -113,7 +116,7 @@ const engagementOf = statement<Counts & { id: number }, [idsJson: string]>(
    FROM json_each(?) j CROSS JOIN casts c ON c.id = j.value`,
 );
 
-/** Each of those acts, with what it counts: a like 1, a recast 2, any number of replies 3. */
+/** Each of those acts with its weight: a like 1, a recast 2, any number of replies 3. */
 const actsOn = statement<{ id: number; fid: number; weight: number }, [idsJson: string]>(
   "ranking.acts",
   `SELECT c.id, r.fid, r.type AS weight FROM json_each(?1) j CROSS JOIN casts c ON c.id = j.value
@@ -122,14 +125,14 @@ const actsOn = statement<{ id: number; fid: number; weight: number }, [idsJson: 
    SELECT DISTINCT c.id, r.fid, 3 FROM json_each(?1) j CROSS JOIN casts c ON c.id = j.value
      CROSS JOIN casts r ON r.parent_id = c.id AND r.fid != c.fid`,
 );
-/** The score from which an act counts whole. */
+/** Score from which an act counts in full. */
 const WHOLE_SCORE = 0.5;
 
 interface Candidate {
   readonly id: number;
   readonly hash: Uint8Array;
   readonly timestamp: number;
-  /** The score by the plain counts: never below the exact one. */
+  /** The score by the plain counts, never below the exact score. */
   readonly bound: number;
 }
 
@@ -141,13 +144,12 @@ interface ChannelTally {
 /**
  * Ranks the live casts of the `windowHours` before the time of the snapshot, and their channels.
  *
- * Casts: (likes + 2 recasts + 3 replies) / (age in hours + 2)^1.5, by distinct fids, without the author's own. Casts
- * without engagement are not ranked. Ties: newest first. Channels: 3 for each distinct author, plus likes + 2 recasts
- * + 3 replies of their casts, as the casts show them. Ties: by id.
+ * Casts: (likes + 2 recasts + 3 replies) / (age in hours + 2)^1.5, by distinct fids, excluding the author. Casts without
+ * engagement are not ranked. Ties: newest first. Channels: 3 per distinct author, plus likes + 2 recasts + 3 replies of
+ * their casts, as shown with the casts. Ties: by id.
  *
- * The casts of the window are scanned once, in the order of their ids. The stored counts of a cast bound its score
- * from above, so exact counts are made from the highest bound down, until the last ranked score is above every
- * remaining bound.
+ * The casts of the window are scanned once, in the order of their ids. The stored counts of a cast bound its score from
+ * above, so exact counts are made from the highest bound down, until the last ranked score is above every remaining bound.
  */
 export function computeRankings(
   db: IndexDatabase,
@@ -175,7 +177,7 @@ export function computeRankings(
   };
 }
 
-/** Returns a function that gives the channel of a URL by the URL's id, with a cache. */
+/** Returns a function that maps a URL's id to the channel of the URL, with a cache. */
 function createChannelOf(db: IndexDatabase): (urlId: number) => string {
   const cached = new Map<number, string>();
   return (urlId) => {
@@ -203,7 +205,7 @@ function weigh({ likes, recasts, replies }: Counts): number {
   return likes + 2 * recasts + 3 * replies;
 }
 
-/** The time of a cast may be slightly in the future; it then counts as new. */
+/** Applies the decay. The time of a cast may be slightly in the future; it then counts as new. */
 function decay(engagement: number, timestamp: number, nowSecs: number): number {
   const ageHours = Math.max(0, nowSecs - timestamp) / HOUR_SECS;
   return engagement / (ageHours + 2) ** 1.5;
@@ -235,7 +237,10 @@ function rankCasts(
   return ranked.map(({ hash, score }) => ({ ref: hash, score }));
 }
 
-/** The engagement of casts by id. With scores an actor counts in proportion to the score up to 0.5, and whole from there on. */
+/**
+ * Returns the engagement of casts by id. With scores, an actor counts in proportion to the score up to 0.5, and in full
+ * above that.
+ */
 function engagementAmong(
   db: IndexDatabase,
   ids: readonly number[],

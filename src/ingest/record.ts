@@ -19,13 +19,13 @@ export interface EncodedRecord {
   readonly bytes: Uint8Array;
 }
 
-/** A decoded record. Validated ones passed every rule that depends only on the record. */
+/** A decoded record. A validated record has passed every rule that depends only on the record. */
 export type IngestRecord =
   | { readonly kind: "message"; readonly message: SignedMessage }
   | { readonly kind: "onChainEvent"; readonly event: OnChainEvent }
   | { readonly kind: "usernameProof"; readonly proof: UserNameProof };
 
-/** Decodes a record. Malformed bytes are a `bad_request.parse_failure`. Integers above 2^53 - 1 are read as that. */
+/** Decodes a record. Malformed bytes, and integers above 2^53 - 1, are a `bad_request.parse_failure`. */
 export function decodeRecord({ kind, bytes }: EncodedRecord): Result<IngestRecord, Rejection> {
   if (kind === "message") {
     const message = decodeMessage(bytes);

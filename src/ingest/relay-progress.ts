@@ -22,7 +22,7 @@ import { isHistory } from "./events.ts";
 import { type RelayedBatch, type RelayedBlocks, type SingleOp, singleOps } from "./relayed-op.ts";
 import { settleSnapshotKeys } from "./trie/snapshot-keys.ts";
 
-/** Writes the state of the following itself: positions, journal and todo list. */
+/** Writes the progress of following: positions, journal and todo list. */
 export function writeProgress(db: IndexDatabase, batch: RelayedBatch, nowSecs: number): void {
   if (batch.startsOver) {
     clearUpstreamWork(db);
@@ -64,7 +64,7 @@ export function* opsWithBlocks({
   }
 }
 
-/** Records that the blocks of a batch are applied, in its transaction. Old ones caused no events. */
+/** Records that the blocks of a batch are applied, in its transaction. Old blocks caused no events. */
 export function markRelayedBlocks(db: IndexDatabase, blocks: RelayedBlocks, nowSecs: number): void {
   const { shard, first, last, parts, isJournal } = blocks;
   const old = parts.findLast(({ time }) => isHistory({ happenedAt: time }, nowSecs));

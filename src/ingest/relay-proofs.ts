@@ -38,9 +38,9 @@ const deleteRival = statement<unknown, [name: string, fid: number]>(
 /**
  * Adds a proof that is live on the upstream.
  *
- * The latest transfer in its registry decides who has an fname. ENS names and basenames are proved on the shard of
- * each fid, so several proofs of one name can be live: the latest is shown, the others are stored as rivals. An older
- * proof of the same fid changes nothing.
+ * The latest transfer in its registry decides who has an fname. ENS names and basenames are proved on the shard of each fid,
+ * so several proofs of one name can be live: the latest is shown, the others are stored as rivals. An older proof of the
+ * same fid changes nothing.
  *
  * @param onlyIfShown ignores the proof unless another proof of the name is shown.
  */
@@ -56,7 +56,7 @@ export function addRelayedProof(context: MergeContext, proof: UserNameProof, onl
   }
 }
 
-/** Shows the later proof of two fids. For one fid only the latest proof counts. */
+/** Shows the later of two fids' proofs. For one fid, only the latest proof counts. */
 function contend(context: MergeContext, shown: UserNameProof, proof: UserNameProof): void {
   const rival = rivals(context, proof).find(({ fid }) => fid === proof.fid);
   const latest = rival && order(rival, proof) > 0 ? rival : proof;

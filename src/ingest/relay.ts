@@ -62,13 +62,13 @@ function referenceOfRemoval(removed: Uint8Array): Uint8Array {
 
 /** Applies one operation, inside a write transaction. */
 export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
-  // What is read from the state of the upstream is in the tries already. A decision is ahead of them.
+  // Data read from the state of the upstream is already in the tries, but a decision is ahead of them.
   if (op.happenedAt === 0 && op.kind !== "claim")
     context.keys.readingState(() => applyOp(context, totals, op), hasKnownKeys(op));
   else applyOp(context, totals, op);
 }
 
-/** Whether an index that knows all keys of the tries knows those of a record that it lacks. */
+/** Reports whether an index that knows all keys of the tries knows those of a record that it lacks. */
 function hasKnownKeys(op: SingleOp): boolean {
   return op.kind === "registration" || (op.kind === "proof" && op.isShownOnly === true);
 }
@@ -140,9 +140,7 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
   }
 }
 
-/**
- * Applies an operation beside messages for the bulk build. What follows from on-chain events is derived by the build.
- */
+/** Applies an operation that accompanies messages for the bulk build, which derives what follows from on-chain events. */
 export function applySpooledOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
   if (op.kind === "merge" || op.kind === "put" || op.kind === "remove" || op.kind === "claim")
     throw new Error(`the operation ${op.kind} needs the index that is being built`);
@@ -159,7 +157,8 @@ function claim(
   const { store, slot } = slotOf(message);
   const { fid } = message.data;
   const current = context.store.get(fid, store, slot);
-  // The data shard's copy of a decision that is still unread history passes for a late one. What it displaced must not stay.
+  // While the decision itself is still unread history, the data shard's copy of it looks like a late one. What it displaced
+  // must not stay.
   const isStale =
     happenedAt === 0 &&
     current !== undefined &&
@@ -180,14 +179,15 @@ function register(
   const refusal = mergeOnChainEvent(context, totals, event);
   if (decision && decision.seqnum > 0 && isHistoryDue && refusal?.code !== "bad_request.conflict")
     noteDecidedEvent(db, event, decision.seqnum);
-  // The event may be stored while its channel is not. Later, one that is stored already is repeated, and may have had no effect.
+  // The event may have been stored while its channel was not. It is then repeated later, and its first application may have
+  // had no effect.
   if (refusal?.code === "bad_request.duplicate" && isHistoryDue) applyRegistryEvent(context, event);
 }
 
 /**
- * The protocol's own comparison decides who gets the slot, so a message that is repeated never replaces a later one.
- * A compact state removes its links at each repetition: operations that were repeated before it may have added them
- * again. Those that its block merged stay at each repetition, too.
+ * Merges a message. The protocol's own comparison decides who gets the slot, so a repeated message never replaces a later
+ * one. A compact state removes its links at each repetition, because operations repeated before it may have added them
+ * again. Those that its block merged stay at each repetition too.
  */
 function merge(context: MergeContext, message: SignedMessage, spared?: readonly Uint8Array[]): void {
   const { data, hash } = message;
@@ -207,8 +207,8 @@ function merge(context: MergeContext, message: SignedMessage, spared?: readonly 
 }
 
 /**
- * Whether a verification is what the shard of its author has of an address about which shard 0 has decided since. That is served at
- * once, so the copy and what it displaced there say nothing.
+ * Reports whether a verification is the author's shard's copy for an address about which shard 0 has decided since. Shard
+ * 0's decision is served at once, so the copy and what it displaced there do not matter.
  */
 function isLateCopy({ db }: MergeContext, message: SignedMessage): boolean {
   const { store, slot } = slotOf(message);
@@ -230,12 +230,12 @@ function remove(context: MergeContext, { fid, store, slot, hash }: MessageRef): 
   if (current && Buffer.compare(current.hash, hash) === 0) context.store.remove(current, "displaced");
 }
 
-/** A lend of 0 units ends the one before it and leaves no row. */
+/** Reports whether a message is a lend of 0 units, which ends the previous lend and leaves no row. */
 function endsLend({ data }: SignedMessage): boolean {
   return data.body?.$case === "lendStorageBody" && data.body.value.numUnits === 0;
 }
 
-/** One place on the chain has one event: the one that the upstream reported last. */
+/** Replaces the on-chain event at a position, which has a single event: the one that the upstream reported last. */
 function replaceOnChainEvent(context: MergeContext, totals: TotalsDelta, event: OnChainEvent): void {
   if (mergeOnChainEvent(context, totals, event)?.code !== "bad_request.conflict") return;
   removeOnChainEvent(context, totals, event);

@@ -26,24 +26,24 @@ export interface MessageRef {
 }
 
 /**
- * An operation that the upstream did, or a part of its state. It is not admitted, limited or revoked here: the
- * upstream has decided. Each operation can be applied again, also over a state that is ahead of it. Applied in order
- * up to the newest, the operations produce the state of the upstream. `happenedAt` is in unix seconds; it is 0 for
- * operations that come from reading the state, which produce no events.
+ * An operation that the upstream did, or a part of its state. It is not admitted, limited or revoked here, because the
+ * upstream has decided. Each operation can be applied again, even over a state that is ahead of it. Applied in order up to
+ * the newest, the operations produce the state of the upstream. `happenedAt` is in Unix seconds; it is 0 for operations from
+ * reading the state, which produce no events.
  */
 export type RelayedOp = { readonly happenedAt: number } & (
   | {
-      /** A message became live in place of `deleted`. */
+      /** A message became live and replaced `deleted`. */
       readonly kind: "merge";
       readonly message: Uint8Array;
       readonly deleted: readonly MessageRef[];
       /**
-       * For a compact state, the hashes of the links of its block. The network compacts what was committed before the block, so
-       * these stay.
+       * For a compact state, the hashes of links in the same block. The network compacts only what was committed before the
+       * block, so these stay.
        */
       readonly spared?: readonly Uint8Array[];
     }
-  /** A message is live. Any other message in its slot is not. */
+  /** A message is live, and any other message in its slot is not. */
   | { readonly kind: "put"; readonly message: Uint8Array }
   /** Many messages are live, each as with `put`. */
   | { readonly kind: "putAll"; readonly messages: ByteList }
@@ -54,27 +54,29 @@ export type RelayedOp = { readonly happenedAt: number } & (
       /** An event of the channels' registry. */
       readonly kind: "registration";
       readonly event: Uint8Array;
-      /** Undefined for one of a list. */
+      /** Undefined for a registration from a list. */
       readonly decision: Decision | undefined;
     }
-  /** What holds a slot of a channel, without its message. Every decision replaces it. */
+  /** The content of a channel's slot, without its message. Every decision replaces it. */
   | { readonly kind: "channelState"; readonly slot: ChannelSlot; readonly authorFid: number }
   | {
-      /** The fid, or none, that owns the channels of an address. Every decision replaces it. */
+      /** The fid that owns the channels of an address, if any. Every decision replaces it. */
       readonly kind: "ownerState";
       readonly fid: number;
       readonly address: Uint8Array;
-      /** One of them. */
+      /** One of the address's channels. */
       readonly channel: ReportedRegistration;
     }
-  /** A live verification of the upstream's state, which counts for owners of channels. `timestamp`: Farcaster seconds. */
+  /**
+   * A live verification of the upstream's state, which counts for owners of channels. `timestamp` is in Farcaster seconds.
+   */
   | {
       readonly kind: "claimState";
       readonly fid: number;
       readonly address: Uint8Array;
       readonly timestamp: number;
     }
-  /** All that the upstream has of channels has been read. */
+  /** Everything that the upstream has about channels has been read. */
   | { readonly kind: "channelsComplete" }
   /** Shard 0 decided a message of a channel. */
   | { readonly kind: "channel"; readonly message: Uint8Array; readonly decision: Decision }
@@ -83,7 +85,7 @@ export type RelayedOp = { readonly happenedAt: number } & (
       readonly kind: "claim";
       readonly message: Uint8Array;
       readonly decision: Decision;
-      /** Whether it is also the live verification of its author from now on, if it is in scope and was not decided before. */
+      /** Whether it is also the author's live verification from now on, if it is in scope and was not decided before. */
       readonly isForced: boolean;
     }
   | { readonly kind: "removeOnChainEvent"; readonly ref: OnChainEventRef }
@@ -93,10 +95,13 @@ export type RelayedOp = { readonly happenedAt: number } & (
       readonly removed?: Uint8Array | undefined;
       /** `added` is ignored unless another proof of the name is shown. */
       readonly onlyIfShown?: boolean;
-      /** `added` is of a name that its user shows and the upstream's list of the fid, or its snapshot, does not have. */
+      /**
+       * Whether `added` is for a name that its user shows, but that is neither in the upstream's list for the fid nor in its
+       * snapshot.
+       */
       readonly isShownOnly?: boolean;
     }
-  /** An opaque child of an account in a shard's trie, as it is now. */
+  /** The current state of an opaque child of an account in a shard's trie. */
   | { readonly kind: "opaque"; readonly child: OpaqueAt }
   | { readonly kind: "key"; readonly key: GaslessKey }
   | {
@@ -111,7 +116,7 @@ export type RelayedOp = { readonly happenedAt: number } & (
   | { readonly kind: "fidComplete"; readonly fid: number }
 );
 
-/** Blocks of one shard that follow each other, whose operations a batch has. */
+/** Consecutive blocks of one shard, whose operations are in a batch. */
 export interface RelayedBlocks {
   readonly shard: number;
   readonly first: number;
@@ -121,68 +126,70 @@ export interface RelayedBlocks {
     readonly number: number;
     /** Unix seconds. */
     readonly time: number;
-    /** The number of its operations. */
+    /** Number of its operations. */
     readonly ops: number;
-    /** What the block says about the keys of its shard's trie (see `KeyRecord`), where they are followed. */
+    /** What the block reports about the keys of its shard's trie (see `KeyRecord`), if they are followed. */
     readonly keyRecords?: ByteList;
   }[];
-  /** Whether they were journaled while the state was read: their changes may be part of that state. */
+  /** Whether the blocks were journaled while the state was read, so that their changes may be part of that state. */
   readonly isJournal: boolean;
 }
 
 /** Operations and the positions that they reach. The batch is atomic. */
 export interface RelayedBatch {
   /**
-   * Messages for the bulk build of an index that began empty. The operations are then only those that read no messages. Undefined
-   * for a batch that is written row by row.
+   * Messages for the bulk build of an index that started empty. The operations are then only those that read no messages.
+   * Undefined for a batch that is written row by row.
    */
   readonly spooled?: readonly PackedMessages[] | undefined;
-  /** Fids whose messages the spool has with this batch, as a snapshot has them. */
+  /** Fids whose messages are completely in the spool with this batch, as in a snapshot. */
   readonly spooledFids?: readonly number[];
-  /** How far the virtual shards of snapshots are in the spool with this batch. */
+  /** Progress of the virtual shards of snapshots in the spool with this batch. */
   readonly spooledParts?: readonly SpooledPart[];
-  /** The number of data shards of the network. It is stored in an index without messages. */
+  /** Number of data shards of the network. It is stored in an index without messages. */
   readonly shards?: number;
   readonly ops: readonly RelayedOp[];
   readonly positions: readonly PositionUpdate[];
-  /** Blocks to append to the log of hub events: those whose operations these are. */
+  /** Blocks to append to the log of hub events: those that contain these operations. */
   readonly hubBlocks?: readonly HubLogBlock[];
-  /** The blocks whose operations these are; undefined for operations of no block. */
+  /** The blocks that contain these operations; undefined for operations outside of blocks. */
   readonly blocks?: RelayedBlocks | undefined;
-  /** Whether the operations change the network's tries as its verified blocks say, so that their keys are followed. */
+  /**
+   * Whether the operations change the network's tries exactly as its verified blocks say, so that their keys are followed.
+   */
   readonly followsKeys?: boolean | undefined;
-  /** What snapshots say about the keys of the tries, beside the spooled records. */
+  /** What snapshots report about the keys of the tries, besides the spooled records. */
   readonly snapshotKeys?: readonly SnapshotKeys[];
-  /** The account that the operations make equal to the network's. Without that, nothing of the batch is applied. */
+  /** The account that the operations make equal to the network's. If they do not, nothing of the batch is applied. */
   readonly healed?: HealedAccount;
-  /** The data shards whose snapshots are all in the spool, and the block from which on their keys are known. */
+  /** Data shards whose snapshots are completely in the spool, with the block from which their keys are known. */
   readonly keysKnown?: readonly { readonly shard: number; readonly from: number }[];
-  /** On-chain events that two nodes have alike. */
+  /** On-chain events on which two nodes agree. */
   readonly confirmed?: readonly ConfirmedEvents[];
-  /** Records of kinds that this program does not know. They are kept. */
+  /** Records of kinds that this program does not know, to be kept. */
   readonly unknown?: readonly UnknownRecord[];
-  /** Kept records that are applied by this batch. */
+  /** Kept records that this batch applies. */
   readonly recovered?: readonly number[];
   /** Blocks to append to the journal. */
   readonly journal?: { readonly shard: number; readonly blocks: readonly JournaledBlock[] };
-  /** The newest verified or followed blocks, whose contents or journal are in this batch. */
+  /** The newest verified or followed blocks whose contents or journal are in this batch. */
   readonly heads?: readonly ChainHead[];
   /** Blocks of the journal to delete, up to and including `upTo`. */
   readonly discardedJournal?: readonly { readonly shard: number; readonly upTo: number }[];
   /** Fids to add to the todo list: their state must be read from the upstream. */
   readonly todo?: readonly number[];
-  /** Fids whose profiles must be stored from now on. Those that are new are added to the todo list. */
+  /** Fids whose profiles must be stored from now on. New ones are added to the todo list. */
   readonly mentioned?: readonly number[];
-  /** The fids whose whole state is stored when the todo list is done. */
+  /** The fids whose complete state is stored once the todo list is done. */
   readonly followed?: FollowedFids;
-  /** Discards the journal and the todo list first. */
+  /** Whether to discard the journal and the todo list first. */
   readonly startsOver?: boolean;
 }
 
 /** An operation on one record. */
 export type SingleOp = Exclude<RelayedOp, { readonly kind: "putAll" }>;
 
-/** Yields the operations on single records that operations consist of. */
+/** Yields the single-record operations that make up operations. */
 export function* singleOps(ops: readonly RelayedOp[]): Generator<SingleOp> {
   for (const op of ops) {
     if (op.kind !== "putAll") yield op;

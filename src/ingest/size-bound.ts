@@ -5,17 +5,17 @@ import { UserError } from "../lib/failure.ts";
 import { rejection } from "../protocol/rejection.ts";
 import type { Logger } from "../runtime/log/logger.ts";
 
-/** What the index takes, in bytes. */
+/** Size of the index in bytes. */
 export interface IndexSize {
-  /** The pages in use and the write-ahead log: what counts towards the bound. */
+  /** The pages in use plus the write-ahead log, which count towards the limit. */
   readonly bytes: number;
-  /** `index.max_bytes`; null without a bound. */
+  /** `index.max_bytes`; null without a limit. */
   readonly maxBytes: number | null;
-  /** Whether nothing more is merged. */
+  /** Whether merging has stopped. */
   readonly isFull: boolean;
 }
 
-/** What the size means: nothing, a warning, or that nothing more is merged. */
+/** Significance of the size: none, a warning, or that merging has stopped. */
 export type SizeLevel = "room" | "near" | "full";
 
 /** Decides before each group of merges whether the index may grow. */
@@ -25,37 +25,46 @@ export interface SizeBoundDeps {
   readonly db: IndexDatabase;
   /** `index.max_bytes`; 0 for none. */
   readonly maxBytes: number;
-  /** Called when the level changes, with the one before. */
+  /** Called with the previous level when the level changes. */
   readonly onLevel?: (level: SizeLevel, before: SizeLevel, size: IndexSize) => void;
-  /** Deletes a slice of what the index need not have when it would be full. Returns whether there was any. Default: there is none. */
+  /**
+   * Deletes a slice of data that the index does not need, when it would otherwise be full. Returns whether there was any.
+   * Default: there is none.
+   */
   readonly shrink?: () => boolean;
-  /** Monotonic time. */
+  /** Returns monotonic time in milliseconds. */
   readonly nowMs?: () => number;
 }
 
 type BulkGrowth = keyof typeof GROWTH;
 
 /**
- * By how much the bytes grow that are there. The build of an index takes more than its spool, so a spool is full early. The build
- * itself ends in any case: half of it would be of no use.
+ * Factor by which existing bytes will still grow. The build of an index takes more than its spool, so a spool counts as full
+ * early. The build itself is always finished, because half of it would be useless.
  */
 const GROWTH = { spooling: 2, building: 0, finished: 1 } as const;
 const NEAR_SHARE = 0.9;
-/** Below it the warning is due again. */
+/** Below this share, the warning can be logged again. */
 const FAR_SHARE = 0.85;
-/** Merging continues below this share. Expired events free pages all the time, and each would let one group of merges through. */
+/**
+ * Merging continues below this share. Expired events free pages all the time, and otherwise each would let one group of
+ * merges through.
+ */
 const RESUME_SHARE = 0.99;
-/** A write-ahead log with a larger share of the bound is emptied before the index counts as full, at most so often. */
+/**
+ * A write-ahead log larger than this share of the limit is emptied before the index counts as full, at most once per
+ * interval.
+ */
 const LOG_SHARE = 1 / 16;
 const TRUNCATE_INTERVAL_MS = 5000;
-/** Slices that are deleted before one group of merges, and the time until the next ones after there was nothing to delete. */
+/** Slices deleted before one group of merges, and the pause after there was nothing to delete. */
 const MAX_SLICES = 10;
 const SHRINK_INTERVAL_MS = 1000;
 
-/** The refusal of a record at the bound. Its sender may try again later. */
+/** Refusal of a record when the index is full. Its sender may try again later. */
 export const INDEX_FULL = rejection("resource_exhausted", "the index has reached index.max_bytes");
 
-/** Relayed or imported records were not merged, because the index has reached its bound. */
+/** Thrown when relayed or imported records were not merged because the index has reached its size limit. */
 export class IndexFullError extends UserError {
   override name = "IndexFullError";
 
@@ -66,7 +75,7 @@ export class IndexFullError extends UserError {
   }
 }
 
-/** Creates the bound of an index. `db` is the connection of its writer. */
+/** Creates the size limit of an index. `db` is the connection of its writer. */
 export function createSizeBound(deps: SizeBoundDeps) {
   const { db, maxBytes, onLevel, shrink = () => false, nowMs = () => performance.now() } = deps;
   const pageBytes = db.sqlite.query<{ page_size: number }, []>("PRAGMA page_size").get()?.page_size ?? 0;
@@ -83,7 +92,7 @@ export function createSizeBound(deps: SizeBoundDeps) {
     return (all - free) * pageBytes + logBytes();
   }
 
-  /** Empties the write-ahead log if that may be what makes the index full. Returns whether it did. */
+  /** Empties the write-ahead log if that may be what fills the index. Returns whether it did. */
   function hasTruncated(): boolean {
     if (logBytes() < LOG_SHARE * maxBytes || nowMs() - truncatedAtMs < TRUNCATE_INTERVAL_MS) return false;
     truncatedAtMs = nowMs();
@@ -91,7 +100,7 @@ export function createSizeBound(deps: SizeBoundDeps) {
     return true;
   }
 
-  /** Deletes a slice of what the index need not have. Returns whether it did. */
+  /** Deletes a slice of data that the index does not need. Returns whether it did. */
   function hasShrunk(): boolean {
     if (nowMs() - shrunkAtMs < SHRINK_INTERVAL_MS) return false;
     if (shrink()) return true;
@@ -121,17 +130,19 @@ export function createSizeBound(deps: SizeBoundDeps) {
   }
 
   return {
-    /** Whether nothing more may be merged. */
+    /** Reports whether merging must stop. */
     isFull: (): boolean => maxBytes > 0 && size().isFull,
     size,
-    /** Called when a bulk build spools, builds and has ended: what is there then grows by other factors. */
+    /**
+     * Called when a bulk build starts spooling, starts building and ends, because existing bytes then grow by other factors.
+     */
     setPhase(phase: BulkGrowth): void {
       growth = GROWTH[phase];
     },
   };
 }
 
-/** Logs that the index approaches its bound, reaches it, and has room again. */
+/** Logs that the index approaches its size limit, has reached it, or has room again. */
 export function logSizeLevel(log: Logger, level: SizeLevel, before: SizeLevel, size: IndexSize): void {
   const { bytes, maxBytes } = size;
   if (level === "full")

@@ -20,13 +20,13 @@ import { type ImportedBatch, ImportSpool, type SpoolOutcome } from "./import-spo
 /** Fills an empty index with the bulk build. */
 export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writer: IndexWriter) {
   const { counts, totals, changes, newContext, flush, discard } = writer;
-  /** Opened with the first batch for it, and deleted when the index is built. */
+  /** Opened with the first batch, and deleted when the index is built. */
   let bulk: BulkBuild | undefined;
   let importSpool: ImportSpool | undefined;
 
   /** Applies a batch from the upstream whose messages go to the spool. Skips each operation that causes a fault. */
   function spoolRelayed(batch: RelayedBatch, messages: readonly PackedMessages[]): void {
-    // The transaction is repeated without each operation that causes a fault.
+    // Repeats the transaction without each operation that causes a fault.
     const skipped = new Set<SingleOp>();
     bulk ??= openBulkBuild(db);
     for (;;) {
@@ -118,7 +118,7 @@ export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writ
   return {
     spoolRelayed,
     spoolImport,
-    /** Whether the spool of an import takes no more messages. */
+    /** Whether the spool of an import accepts no more messages. */
     get hasEnded(): boolean {
       return importSpool?.allWait ?? false;
     },

@@ -5,14 +5,14 @@ import type { EncodedRecord, RecordKind } from "../record.ts";
 /** A record of an import that is merged after the bulk build. */
 interface DeferredRecord {
   readonly number: number;
-  /** In the imported file. */
+  /** Offset in the imported file. */
   readonly offset: number;
   readonly record: EncodedRecord;
-  /** Whether the author was admitted before, when the records in front of it had been read. */
+  /** Whether the author was already admitted when the preceding records had been read. */
   readonly isAdmitted: boolean;
 }
 
-/** An import has its records in the journal under a number that no shard has. */
+/** Number under which the journal stores an import's records. No shard has it. */
 const IMPORT = -1;
 const KINDS: readonly RecordKind[] = ["message", "onChainEvent", "usernameProof"];
 const HEAD_BYTES = 10;
@@ -44,7 +44,7 @@ export function areDeferred(db: IndexDatabase): boolean {
   return journaledBlocksAfter(db, IMPORT, -1, 1).length > 0;
 }
 
-/** Drops the deferred records up to a number, in the transaction that has merged them. */
+/** Drops the deferred records up to a number, in the transaction that merges them. */
 export function dropDeferred(db: IndexDatabase, upTo: number): void {
   dropFromJournal(db, IMPORT, upTo);
 }

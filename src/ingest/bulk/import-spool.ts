@@ -24,18 +24,18 @@ import {
 } from "./spool-candidates.ts";
 import type { ValidatedRecords } from "./verify/verifier.ts";
 
-/** Numbers of stores are smaller than this. */
+/** Store numbers are smaller than this. */
 const STORES = 128;
 const EVERY_STORE = 0;
 const RECORDS_PER_READ = 1000;
 
-/** A record of an import with its place in the file. */
+/** A record of an import with its position in the file. */
 export interface ImportedRecord {
   readonly record: EncodedRecord;
   readonly offset: number;
 }
 
-/** Records of an import, and what their validation has found, its candidates included. */
+/** Records of an import with the results of their validation, including candidates. */
 export interface ImportedBatch {
   readonly records: readonly ImportedRecord[];
   readonly validated: ValidatedRecords;
@@ -44,10 +44,10 @@ export interface ImportedBatch {
 /** The outcome of a record: undefined if it was stored, otherwise why it was refused, or that it waits. */
 export type SpoolOutcome = Rejection | "deferred" | undefined;
 
-/** How a batch is taken. */
+/** How a batch is processed. */
 interface Taking {
   readonly context: MergeContext;
-  /** Outcomes that are known before, by the place of the record. These records are skipped. */
+  /** Outcomes that are already known, by the index of the record. These records are skipped. */
   readonly known: ReadonlyMap<number, Rejection>;
   /** Called before each record. */
   readonly onRecord: (at: number) => void;
@@ -56,12 +56,13 @@ interface Taking {
 }
 
 /**
- * Decides which records of an import go to the spool of the bulk build. The order of records matters only within one
- * store of one fid, but for names, verifications, addresses and lends. So a message goes to the spool as long as merging it would do
- * nothing but add it: its slot is free and its store has room. From the first message on of which that is not sure, all messages
- * of that store of the fid wait, and are merged in their order when the index is built; of user data, which never exceed a limit, only
- * those of the same slot. On-chain events are merged at once, so that admission is the same as without a spool; only rents wait
- * behind messages of their fid that wait. Gasless keys depend on too much: from the first key message on every record waits.
+ * Decides which records of an import go to the spool of the bulk build. The order of records matters only within one store
+ * of one fid, except for names, verifications, addresses and lends. Therefore a message goes to the spool as long as merging
+ * would only add it: its slot is free and its store has room. From the first message for which that is not certain, all
+ * messages of that store of the fid wait, and are merged in order once the index is built; for user data, which never
+ * exceeds a limit, only those of the same slot wait. On-chain events are merged at once, so that admission is the same as
+ * without a spool; only rents wait after waiting messages of their fid. Gasless keys depend on too much: from the first key
+ * message on, every record waits.
  */
 export class ImportSpool {
   readonly #db: IndexDatabase;
@@ -104,8 +105,8 @@ export class ImportSpool {
   }
 
   /**
-   * Takes the valid records of a batch, inside a transaction: merges or defers them, or leaves them to the caller, who appends
-   * the returned rows to the spool.
+   * Takes the valid records of a batch inside a transaction: merges them, defers them, or returns them as rows for the
+   * caller to append to the spool.
    */
   take(
     { records, validated }: ImportedBatch,
@@ -183,7 +184,7 @@ export class ImportSpool {
     const { fid, store, slot, timestamp } = candidate;
     if (this.#allWait) return false;
     const isUserData = store === Store.UserData;
-    // User data that wait are in the filter, too.
+    // Waiting user data is in the filter too.
     if (isUserData && this.#slots.add(slot)) return false;
     if (!isHistory({ happenedAt: timestamp }, nowSecs)) return false;
     if (this.#waiting.has(fid * STORES + store) || this.#waiting.has(fid * STORES + EVERY_STORE))
@@ -212,7 +213,7 @@ export class ImportSpool {
   }
 }
 
-/** The rows of a part that go to the spool, as few ranges. */
+/** The rows of a part that go to the spool, as few ranges as possible. */
 class SpooledRanges {
   readonly #part: SpoolCandidates;
   readonly #ranges: PackedMessages[] = [];

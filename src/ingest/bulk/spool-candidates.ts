@@ -7,28 +7,28 @@ import { toUnixSecs } from "../../protocol/time.ts";
 import { needsPro } from "../../protocol/validate/requirements.ts";
 import { type FarcasterNetwork, UserDataType } from "../../protocol/wire/generated/message.ts";
 
-/** A message that may go to the spool of the bulk build, with all that decides whether it does. */
+/** A message that may go to the spool of the bulk build, with everything needed to decide that. */
 export interface SpoolCandidate {
   readonly fid: number;
   readonly store: Store;
-  /** In unix seconds. */
+  /** In Unix seconds. */
   readonly timestamp: number;
   readonly slot: SlotHash;
   readonly needsPro: boolean;
 }
 
-/** The candidates among records, in the form in which they travel between threads. */
+/** The candidates among records, in the form in which threads exchange them. */
 export interface SpoolCandidates {
-  /** Records, the other ones included. */
+  /** Number of records, including those that are not candidates. */
   readonly count: number;
-  /** `FIELDS` numbers for each record. Those that are not candidates have the fid 0. */
+  /** `FIELDS` numbers per record. Records that are not candidates have fid 0. */
   readonly facts: Float64Array;
   /** The packed rows of the candidates, in order. */
   readonly rows: Uint8Array;
 }
 
 const FIELDS = 7;
-/** The end of its rows in `rows`. They start where those of the record before it end. */
+/** The end of its rows in `rows`. They start where those of the previous record end. */
 const ROWS_END = 6;
 
 /** Collects the candidates among records, given in order. */
@@ -69,21 +69,21 @@ export class CandidatePacker {
   }
 }
 
-/** User data that depend on names and verifications. */
+/** User data types that depend on names and verifications. */
 const DEPENDENT_TYPES: readonly number[] = [
   UserDataType.USER_DATA_TYPE_USERNAME,
   UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM,
   UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA,
 ];
 
-/** Whether the order of a message matters only within its store, or for user data within its slot. */
+/** Reports whether the order of a message matters only within its store, or for user data within its slot. */
 function isCandidate({ data }: SignedMessage, store: Store, kind: Kind): boolean {
   if (data.body?.$case === "userDataBody") return !DEPENDENT_TYPES.includes(data.body.value.type);
   const isSpooled = store === Store.Casts || store === Store.Reactions || store === Store.Links;
   return isSpooled && kind !== Kind.Compact;
 }
 
-/** Returns the candidate at a record; undefined if the record is none. */
+/** Returns the candidate at a record; undefined if the record is not one. */
 export function candidateAt({ facts }: SpoolCandidates, record: number): SpoolCandidate | undefined {
   const at = record * FIELDS;
   const fid = facts[at] as number;
@@ -97,7 +97,7 @@ export function candidateAt({ facts }: SpoolCandidates, record: number): SpoolCa
   };
 }
 
-/** Returns where the rows of a record start in `rows`; for `count`, where all end. */
+/** Returns where the rows of a record start in `rows`; for `count`, where all rows end. */
 export function rowsStart({ facts }: SpoolCandidates, record: number): number {
   return record === 0 ? 0 : (facts[(record - 1) * FIELDS + ROWS_END] as number);
 }
@@ -110,10 +110,10 @@ export function candidateSigner(candidates: SpoolCandidates, record: number): Ui
 const HASHES = 4;
 const BITS_PER_SLOT = 16;
 const MIN_BITS = 2 ** 20;
-/** 256 MB. Beyond some 130 million slots more and more of them are reported in error. */
+/** 256 MB. Beyond about 130 million slots, more and more of them are reported in error. */
 const MAX_BITS = 2 ** 31;
 
-/** 64 bits that stand for a slot. */
+/** A 64-bit hash of a slot. */
 interface SlotHash {
   readonly low: number;
   readonly high: number;
@@ -134,7 +134,7 @@ export class SlotFilter {
     this.#words = new Uint32Array(Math.ceil(this.#bits / 32));
   }
 
-  /** Adds a slot. Returns whether it may have been there. */
+  /** Adds a slot. Returns whether it may have been there already. */
   add({ low, high }: SlotHash): boolean {
     const step = (high | 1) >>> 0;
     let isPresent = true;

@@ -2,10 +2,10 @@ import { sql } from "../../db/state/sql.ts";
 import type { StateDb } from "../../db/state/state-db.ts";
 import { key, table, text, whole } from "../../db/state/table.ts";
 
-/** The logs of the index of each node, so that an index that was deleted or replaced by a copy is noticed. */
+/** The logs of each node's index, which show when an index was deleted or replaced by a copy. */
 export const nodeLogs = table("node_logs", {
   node_id: key(text()),
-  /** Changes with each other index. */
+  /** Changes when the index is another one. */
   log_id: text(),
   /** All heights of hub event blocks below this one may be in use. */
   reserved_height: whole(),
@@ -13,15 +13,15 @@ export const nodeLogs = table("node_logs", {
 
 /** The logs of a node's index: of hub events, and of the events of webhooks and streams. */
 export interface NodeLog {
-  /** 16 random bytes as hex. It changes when the index is another one, because its numbers may come again. */
+  /** 16 random bytes as hex. It changes when the index is another one, because event numbers may then repeat. */
   readonly logId: string;
   /** All block heights below this one may be in use. */
   readonly reservedHeight: number;
 }
 
 /**
- * What the state holds of each node's logs, so that an index that was deleted, or replaced by an older copy, is noticed. Every
- * method is atomic.
+ * Stores what the state knows of each node's logs, so that an index that was deleted or replaced by an older copy is
+ * detected. Every method is atomic.
  */
 export type NodeLogStore = ReturnType<typeof createNodeLogs>;
 
@@ -36,7 +36,7 @@ const putLog = sql<unknown, [nodeId: string, logId: string, reservedHeight: numb
      reserved_height = greatest(node_logs.reserved_height, excluded.reserved_height)`,
 );
 
-/** A node writes its own row only. */
+/** A node writes only its own row. */
 export function createNodeLogs(db: StateDb) {
   return {
     async find(nodeId: string): Promise<NodeLog | undefined> {

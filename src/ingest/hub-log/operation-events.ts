@@ -6,8 +6,8 @@ import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
 import { FollowedEvent } from "../../protocol/wire/generated/upstream.ts";
 
 /**
- * Why a message is no longer live: another message took its place, a compact state does not list it, what it depended on was removed,
- * or its store is full.
+ * Why a message is no longer live: another message took its place, a compact state does not list it, something it depended
+ * on was removed, or its store is full.
  */
 export type RemovalReason = "displaced" | "compacted" | "revoked" | "pruned";
 
@@ -19,15 +19,15 @@ interface Removed {
   readonly message: SignedMessage;
 }
 
-/** An fname transfer: the live proof, and the one before it. */
+/** An fname transfer: the live proof, and the previous one. */
 interface Transfer {
   readonly proof: UserNameProof;
   readonly deleted: UserNameProof | undefined;
 }
 
 /**
- * Collects the hub events of the operations of one transaction. An operation merges one record; what it removes is reported while it
- * runs, and its events are put in the order of the protocol at its end: the merge, then revokes, then prunes.
+ * Collects the hub events of the operations in one transaction. An operation merges one record. What it removes is reported
+ * while it runs; at its end, its events are put in the order of the protocol: the merge, then revokes, then prunes.
  */
 export class OperationEvents {
   #merged: SignedMessage | undefined;
@@ -59,8 +59,8 @@ export class OperationEvents {
   }
 
   /**
-   * Readers apply a compact state to the links of earlier blocks by themselves. A link of the same block stays with them, so its
-   * removal is reported.
+   * Reports a removed message. Readers apply a compact state to the links of earlier blocks themselves, but keep a link of
+   * the same block, so the removal of such a link is reported.
    */
   removed(reason: RemovalReason, message: SignedMessage): void {
     if (!this.#isOn) return;
@@ -164,7 +164,9 @@ function proofIn({ data }: SignedMessage): UserNameProof | undefined {
 /** The oneof of a hub event, with its messages, proofs and on-chain events as bytes. */
 export type HubEventBody = NonNullable<FollowedEvent["body"]>;
 
-/** Encodes the oneof of a `HubEvent` without the other fields: the wire omits those that have their default value. */
+/**
+ * Encodes the oneof of a `HubEvent` without the other fields, which the wire omits because they have their default values.
+ */
 export function encodeHubBody(body: HubEventBody): Uint8Array {
   return FollowedEvent.encode({ type: HubEventType.HUB_EVENT_TYPE_NONE, id: 0, body }).finish();
 }

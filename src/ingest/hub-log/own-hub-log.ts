@@ -25,29 +25,32 @@ interface BlockHeightsDeps {
   readonly clock: Clock;
   /** Whether the node numbers its blocks itself. Blocks of a followed node have the same numbers in every index. */
   readonly isNumbering: boolean;
-  /** Heights that are reserved at a time. The next ones are reserved when half of them are used. */
+  /** Number of heights reserved at a time. The next ones are reserved once half of them are used. */
   readonly heightsPerReservation?: number;
-  /** Called for a reservation that failed; it is tried again. */
+  /** Called when a reservation fails. It is tried again. */
   readonly onFault: (cause: unknown) => void;
 }
 
-/** The heights of the blocks that a node numbers itself. A height is used once, whatever happens to the index or to the clock. */
+/**
+ * The heights of the blocks that a node numbers itself. A height is used only once, whatever happens to the index or to the
+ * clock.
+ */
 interface BlockHeights {
-  /** The number of reserved heights that are not used yet. */
+  /** Number of reserved heights that are still unused. */
   readonly available: number;
-  /** Returns the next height. The caller has checked that one is available. */
+  /** Returns the next height. The caller must have checked that one is available. */
   take(): number;
-  /** Withdraws the heights that a rolled back transaction took. */
+  /** Returns the heights taken by a rolled-back transaction. */
   giveBack(): void;
-  /** Makes the taken heights final. */
+  /** Makes the taken heights permanent. */
   keep(): void;
-  /** Reserves more heights in the state when half of them are used. Never throws. */
+  /** Reserves more heights in the state once half of them are used. Never throws. */
   reserveMore(): Promise<void>;
 }
 
 /**
- * Opens the logs of an index. If the index is not the one that this node served last (it is new, or a copy), its logs get a new
- * id, and the log of hub events that this node numbers itself begins again above every height that was ever reserved.
+ * Opens the logs of an index. If the index is not the one that this node served last (it is new, or a copy), its logs get a
+ * new id, and the hub event log that this node numbers itself restarts above every height that was ever reserved.
  *
  * @throws StateUnavailable when the state cannot be read or written.
  */
@@ -65,7 +68,7 @@ export async function openBlockHeights(deps: BlockHeightsDeps): Promise<BlockHei
   let taken = 0;
   let reserving: Promise<void> | undefined;
 
-  /** A crash at any point leaves the state's height in the index, under one of its two names. */
+  /** Reserves heights. A crash at any point leaves the state's height in the index, under one of its two names. */
   async function reserve(height: number): Promise<void> {
     db.transaction(() => startReservingHeight(db, logId, height));
     await store.put(nodeId, { logId, reservedHeight: height });
@@ -73,9 +76,9 @@ export async function openBlockHeights(deps: BlockHeightsDeps): Promise<BlockHei
     reserved = height;
   }
 
-  // The next block is contiguous, so a node that follows this one sees no gap.
+  // The next block is contiguous, so nodes that follow this one see no gap.
   if (isNumbering && (!isSame || last === undefined)) db.transaction(() => beginHubLog(db, OWN_SHARD, next));
-  // Each start reserves, so that a copy of the index from before it is noticed.
+  // Each start makes a reservation, so that a copy of the index made before it is detected.
   await reserve(Math.max(next, reservedBefore) + heightsPerReservation);
 
   return {
@@ -109,10 +112,10 @@ export async function openBlockHeights(deps: BlockHeightsDeps): Promise<BlockHei
 
 const NO_HASH = new Uint8Array();
 
-/** The log of hub events of a node that follows no other and numbers its blocks itself. */
+/** The hub event log of a node that follows no other and numbers its blocks itself. */
 export type OwnHubLog = ReturnType<typeof createOwnHubLog>;
 
-/** Heights that a commit may take: its records have a few events each, and a block has room for 16,383. */
+/** Heights that a commit may take. Its records have a few events each, and a block has room for 16,383. */
 const MAX_BLOCKS_OF_COMMIT = 64;
 
 export function createOwnHubLog({ db, logs }: { readonly db: IndexDatabase; readonly logs: OpenLogs }) {
@@ -135,39 +138,39 @@ export function createOwnHubLog({ db, logs }: { readonly db: IndexDatabase; read
 
   return {
     /**
-     * Returns whether the next commit can be logged. Otherwise it must not happen, because its events would be missing; more heights
-     * are then being reserved.
+     * Returns whether the next commit can be logged. If not, it must not happen, because its events would be missing; more
+     * heights are then being reserved.
      */
     isReady(): boolean {
       if ((logs.heights?.available ?? 0) >= MAX_BLOCKS_OF_COMMIT) return true;
       void logs.heights?.reserveMore();
       return false;
     },
-    /** Appends the events of a commit, in its transaction, as one block or, when there are too many for one, as several. */
+    /** Appends the events of a commit in its transaction, as one block, or as several if there are too many. */
     append(events: readonly NewHubEvent[], nowSecs: number): void {
       for (let at = 0; at < events.length; at += MAX_EVENTS_OF_BLOCK)
         appendBlock(events.slice(at, at + MAX_EVENTS_OF_BLOCK), nowSecs);
     },
     /** Appends a block without events, in a transaction. */
     heartbeat: (nowSecs: number): void => appendBlock([], nowSecs),
-    /** Makes the appended blocks final, after the commit. */
+    /** Makes the appended blocks permanent, after the commit. */
     committed(): void {
       logs.heights?.keep();
       void logs.heights?.reserveMore();
     },
-    /** Forgets the appended blocks, after the transaction was rolled back. */
+    /** Discards the appended blocks, after the transaction was rolled back. */
     rolledBack: (): void => logs.heights?.giveBack(),
   };
 }
 
-/** How long the state has to respond again before the logs are opened again. */
+/** Interval, in milliseconds, at which opening the logs is retried until the state responds. */
 const RETRY_INTERVAL_MS = 1000;
 
-/** The logs of an index whose node is starting, or serves. */
+/** The logs of an index whose node is starting or serving. */
 export interface OpenLogs {
   /** Undefined until the state has responded. */
   readonly heights: BlockHeights | undefined;
-  /** Stops trying. */
+  /** Stops retrying. */
   stop(): void;
 }
 
@@ -177,8 +180,8 @@ interface OpenLogsDeps extends BlockHeightsDeps {
 }
 
 /**
- * Opens the logs of an index. While the state does not respond, opening is repeated and this resolves after the first try, because
- * reads need no log.
+ * Opens the logs of an index. If the state does not respond, this resolves after the first try, because reads need no log,
+ * and opening is retried in the background.
  */
 export async function openLogs(deps: OpenLogsDeps): Promise<OpenLogs> {
   const { db, isLogging, isNumbering, onFault } = deps;
@@ -195,7 +198,7 @@ export async function openLogs(deps: OpenLogsDeps): Promise<OpenLogs> {
     }
   }
 
-  // What is merged now will be missing in the log.
+  // Records merged now will be missing from the log.
   if (isNumbering && !isLogging) db.transaction(() => endHubLog(db));
   await open();
   return {

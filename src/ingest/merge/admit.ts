@@ -21,7 +21,7 @@ export interface AdmitContext {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly nowSecs: number;
-  /** The writer's. */
+  /** The writer's cache. */
   readonly signers?: SignerCache;
 }
 
@@ -31,9 +31,8 @@ const proofOwner = statement<{ fid: number }, [name: string]>(
 );
 
 /**
- * Checks that the author may write at all: the fid is registered, and the signer is active or the key operation fits
- * the keys that the fid has. It only uses look-ups, so it precedes the recovery of a signature or a call to a
- * chain.
+ * Checks that the author may write at all: the fid is registered, and the signer is active or the key operation matches the
+ * keys of the fid. It only does look-ups, so it precedes recovering a signature or calling a chain.
  */
 export function admitAuthor(context: AdmitContext, message: SignedMessage): Rejection | undefined {
   const { db } = context;
@@ -51,15 +50,15 @@ export function admitAuthor(context: AdmitContext, message: SignedMessage): Reje
 }
 
 /**
- * Checks what a valid message needs from the network's state, in the reference node's order: a registered fid, an
- * active signer, then what its body refers to (custody of a key, the Pro tier, a live name, a verified address, units
- * to lend). It only reads.
+ * Checks what a valid message requires from the network's state, in the reference node's order: a registered fid, an active
+ * signer, then what its body refers to (custody of a key, the Pro tier, a live name, a verified address, units to lend). It
+ * only reads.
  */
 export function admit(context: AdmitContext, message: SignedMessage): Rejection | undefined {
   return admitByRegistry(context, message) ?? admitByMessages(context, message);
 }
 
-/** The checks of `admit` that read on-chain events and keys only. */
+/** The checks of `admit` that only read on-chain events and keys. */
 export function admitByRegistry(context: AdmitContext, message: SignedMessage): Rejection | undefined {
   const { db } = context;
   const { data } = message;

@@ -17,7 +17,7 @@ export interface SlotChange {
   readonly after: ChangedMessage | undefined;
 }
 
-/** A change of a channel and what identifies it on every node that applies the same decisions. */
+/** A change of a channel, with what identifies it on every node that applies the same decisions. */
 export interface TrackedChange {
   readonly change: ChannelChange;
   readonly reference: string;
@@ -28,8 +28,8 @@ interface Step extends ChangedMessage {
 }
 
 /**
- * Tracks what one operation of the writer changes in the network's state. An operation may remove a message that it
- * added itself, so the changes are known at its end only. Operations that are history are not tracked.
+ * Tracks what one operation of the writer changes in the network's state. An operation may remove a message that it added
+ * itself, so the changes are known only at its end. Operations that are history are not tracked.
  */
 export class ChangeTracker {
   readonly #steps: Step[] = [];
@@ -60,17 +60,17 @@ export class ChangeTracker {
     if (this.#isTracking) this.#steps.push({ message, bytes, root, isAdded: false });
   }
 
-  /** The fid was registered. */
+  /** Tracks that the fid was registered. */
   trackUserCreated(fid: number): void {
     if (this.#isTracking) this.#createdUsers.add(fid);
   }
 
-  /** A property of an fid that is not in a message changed: its custody, its tier, its fname. */
+  /** Tracks a change of an fid's property that is not in a message: its custody, its tier or its fname. */
   trackUserUpdated(fid: number): void {
     if (this.#isTracking) this.#updatedUsers.add(fid);
   }
 
-  /** A registered channel changed. */
+  /** Tracks a change of a registered channel. */
   trackChannel(change: TrackedChange): void {
     if (this.#isTracking) this.#channels.push(change);
   }

@@ -28,7 +28,10 @@ import {
 import type { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
 import type { MergeContext } from "./merge.ts";
 
-/** Which changes of channels are events. Each is noted by the operation that makes it, and written with the others of the operation. */
+/**
+ * Determines which changes of channels are events. Each is tracked by the operation that makes it, and written with the
+ * operation's other events.
+ */
 
 type Changes = Pick<MergeContext, "db" | "changes">;
 type Details = Omit<ChannelChange, "channelId" | "id">;
@@ -42,7 +45,7 @@ const MEMBER_KINDS: Readonly<Partial<Record<Action, ChannelEventKind>>> = {
   [Action.CHANNEL_MEMBER_ACTION_REMOVE_MODERATOR]: "channel.moderator.removed",
 };
 
-/** Notes that a message took a slot of a registered channel, if that changed what the slot says. */
+/** Tracks that a message took a slot of a registered channel, if that changed the slot's content. */
 export function trackSlot(
   { db, changes }: Changes,
   channel: StoredRegistration,
@@ -58,7 +61,7 @@ export function trackSlot(
   const details = detailsOf(db, channel, taken);
   if (!details) return;
   const common = { actorFid: message.data.fid, timestamp: toUnixSecs(message.data.timestamp) };
-  // Not by the message: shard 0 merges the same one again after another one held the slot.
+  // The message does not identify it: shard 0 merges the same one again after another message has held the slot.
   const reference = `${seqnum}:${slot.kind}:${slot.target.toHex()}`;
   note({ changes }, channel, { ...details, ...common }, reference);
 }
@@ -132,7 +135,7 @@ function shownSettings(
   };
 }
 
-/** Applies an event of the registry to its channel, and notes what it changed. */
+/** Applies an event of the registry to its channel, and tracks what it changed. */
 export function applyRegistryEvent({ db, changes }: Changes, event: OnChainEvent): void {
   const channelId = channelIdOfEvent(event);
   const before = channelId && findRegistration(db, channelId);
@@ -155,10 +158,10 @@ export function applyRegistryEvent({ db, changes }: Changes, event: OnChainEvent
     note({ changes }, after, { kind: "channel.updated", ...common, changed }, reference);
 }
 
-/** An address may own thousands of channels; the network's own hints end at the same number. */
+/** Limits the channels per address, which may own thousands; the network's own hints have the same limit. */
 const MAX_CHANNELS_OF_CLAIM = 256;
 
-/** Notes that another fid, or none, now owns the channels of an address. */
+/** Tracks that another fid, or none, now owns the channels of an address. */
 export function trackOwner(
   { db, changes }: Changes,
   claim: { readonly address: Uint8Array; readonly message: SignedMessage; readonly seqnum: number },
@@ -179,7 +182,7 @@ export function trackOwner(
     note({ changes }, channel, details, `owner:${claim.address.toHex()}:${claim.seqnum}`);
 }
 
-/** Returns the change that a follow of a registered channel is, or its end; undefined for every other message. */
+/** Returns the change if a message starts or ends a follow of a registered channel; otherwise undefined. */
 export function followChange(
   db: IndexDatabase,
   { data }: SignedMessage,
@@ -197,7 +200,7 @@ function followedBy(db: IndexDatabase, { type, body, timestamp }: MessageData): 
   if (type !== MessageType.MESSAGE_TYPE_REACTION_ADD || body?.$case !== "reactionBody") return undefined;
   if (body.value.type !== ReactionType.REACTION_TYPE_LIKE) return undefined;
   const { target } = body.value;
-  // Most reactions are not looked at further.
+  // Rejects most reactions cheaply.
   if (target?.$case !== "targetUrl" || !target.value.startsWith("eip155:")) return undefined;
   const since = channelsActiveAt(db);
   if (since === undefined || toUnixSecs(timestamp) < since) return undefined;

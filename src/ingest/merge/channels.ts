@@ -44,15 +44,18 @@ import { trackOwner, trackSlot } from "./channel-changes.ts";
 import type { MergeContext } from "./merge.ts";
 import { decodeStored } from "./message-store.ts";
 
-/** Where shard 0 decided something. */
+/** Position of a decision by shard 0. */
 export interface Decision {
-  /** The number of its event. An event of a lower number changes nothing any more. */
+  /** Number of its event. Events with a lower number no longer change anything. */
   readonly seqnum: number;
-  /** The time of its block, in unix seconds. */
+  /** Time of its block, in Unix seconds. */
   readonly decidedAt: number;
 }
 
-/** Gives a slot to a message that the network has decided. Authority is not asked again: owners may have changed since. */
+/**
+ * Gives a slot to a message that the network has decided. Authority is not checked again, because owners may have changed
+ * since.
+ */
 export function applyChannelMessage(context: MergeContext, message: SignedMessage, decision: Decision): void {
   const slot = channelSlotOf(message.data);
   if (!slot) return;
@@ -72,7 +75,10 @@ function takeSlot(context: MergeContext, slot: ChannelSlot, message: SignedMessa
   if (stored?.channel) trackSlot(context, stored.channel, { slot, message, seqnum, before: stored.before });
 }
 
-/** Returns what held the slot before, and its channel if that is registered; undefined if nothing changed. */
+/**
+ * Stores the content of a slot. Returns the previous content, and the channel if it is registered; undefined if nothing
+ * changed.
+ */
 function storeSlot(db: IndexDatabase, update: SlotUpdate) {
   const { kind, channelId } = update.slot;
   const put = putSlot(db, update);
@@ -84,15 +90,17 @@ function storeSlot(db: IndexDatabase, update: SlotUpdate) {
   return { before: put.before, channel };
 }
 
-/** What the upstream reports without a decision is older than every decision. */
+/** State that the upstream reports without a decision is older than every decision. */
 const OLDEST = 0;
 
-/** Stores the state of a slot as the upstream reports it: without its message, and without its time. */
+/** Stores the state of a slot as the upstream reports it: without message and time. */
 export function applyChannelState({ db }: MergeContext, slot: ChannelSlot, authorFid: number): void {
   storeSlot(db, { slot, authorFid, timestamp: 0, seqnum: OLDEST, message: null });
 }
 
-/** Stores that a channel belongs to an address, and who owns that, as the upstream reports it. `fid`: 0 for no one. */
+/**
+ * Stores that a channel belongs to an address, and who owns the address, as the upstream reports it. `fid` is 0 for no one.
+ */
 export function applyOwnerState(
   { db }: MergeContext,
   {
@@ -108,8 +116,8 @@ export function applyOwnerState(
 }
 
 /**
- * Drops what was known of channels and their owners, and is not among what the upstream has of them. Events of the registry are applied
- * again, in the order of their decisions: those that were followed while the history was read were ahead of it.
+ * Drops what was known of channels and their owners but is not part of what the upstream has. Events of the registry are
+ * applied again, in the order of their decisions, because those followed while the history was being read were ahead of it.
  */
 export function completeChannels({ db }: MergeContext): void {
   const events = onChainEventsOf(db, OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER, 0);
@@ -120,7 +128,7 @@ export function completeChannels({ db }: MergeContext): void {
   db.invalidations.everything();
 }
 
-/** Records which fid last verified an address on shard 0: it owns the channels of the address. */
+/** Records the fid that last verified an address on shard 0 and thereby owns the channels of the address. */
 export function applyOwnerClaim(context: MergeContext, message: SignedMessage, decision: Decision): boolean {
   const { db } = context;
   const { store, slot: address, kind } = slotOf(message);
@@ -143,8 +151,8 @@ export function applyOwnerClaim(context: MergeContext, message: SignedMessage, d
 }
 
 /**
- * Makes a verification that shard 0 decided the live one of its address, whatever its time. The data shard of its author does the
- * same later: it compares no times either.
+ * Makes a verification that shard 0 decided the live one of its address, whatever its time. The data shard of its author
+ * does the same later, also without comparing times.
  */
 export function forceVerification({ store }: MergeContext, message: SignedMessage): void {
   const messageSlot = slotOf(message);
@@ -154,7 +162,7 @@ export function forceVerification({ store }: MergeContext, message: SignedMessag
   store.put(message, messageSlot);
 }
 
-/** Admits and merges a message of a channel on a node that decides by itself, as shard 0 does. */
+/** Admits and merges a message of a channel on a node that decides by itself, as shard 0 would. */
 export function mergeChannelMessage(context: MergeContext, message: SignedMessage): Rejection | undefined {
   const { db, hubEvents } = context;
   const slot = channelSlotOf(message.data);
@@ -174,7 +182,10 @@ export function mergeChannelMessage(context: MergeContext, message: SignedMessag
   return undefined;
 }
 
-/** Records the claim of a verification that this node decided by itself. One of before channels does not count for owners. */
+/**
+ * Records the claim of a verification that this node decided by itself. Verifications from before channels existed do not
+ * count for owners.
+ */
 export function claimByMerge(context: MergeContext, message: SignedMessage): void {
   const activeAt = channelsActiveAt(context.db);
   if (activeAt === undefined || toUnixSecs(message.data.timestamp) < activeAt) return;
@@ -186,7 +197,7 @@ function nextClaim({ db }: MergeContext, { data, hash }: SignedMessage): number 
   return (seqnumOfClaim(db, data.fid, address) ?? 0) + 1;
 }
 
-/** Returns what decides whether messages of a channel are admitted, from the index. */
+/** Returns the state that decides whether messages of a channel are admitted, from the index. */
 export function viewOfChannel(db: IndexDatabase, channelId: Uint8Array): ChannelView {
   const channel = findRegistration(db, channelId);
   const { moderators, memberSlots, moderationSlots } = countsOfChannel(db, channelId);

@@ -9,7 +9,7 @@ import { findUserData } from "../../db/index/project/user-data.ts";
 import { parseLinkSlot, parseReactionSlot, Store } from "../../protocol/message/merge-rules.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 
-/** The place of a message in the state of the network. */
+/** The slot of a message in the state of the network. */
 export interface SlotOfFid {
   readonly fid: number;
   readonly store: Store;
@@ -26,7 +26,7 @@ export function findStored(
   return row && new StoredMessage(db, network, row);
 }
 
-/** Finds a message in the table of its own that some stores have. */
+/** Finds a message in a store that has its own table. */
 function findOwn(db: IndexDatabase, { fid, store, slot }: SlotOfFid): MessageRow | undefined {
   switch (store) {
     case Store.Casts: {

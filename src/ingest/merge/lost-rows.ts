@@ -8,7 +8,7 @@ import type { MessageData } from "../../protocol/wire/generated/message.ts";
 
 interface LostRowsDeps {
   readonly db: IndexDatabase;
-  /** The account that is healed. */
+  /** The account being healed. */
   readonly fid: number;
   readonly counts: Pick<StoreCounts, "get" | "add">;
   readonly count: (store: Store, table: MessageRow["table"], by: 1 | -1) => void;
@@ -16,18 +16,18 @@ interface LostRowsDeps {
 
 /** A store of the account, which may have fewer rows than it counts. */
 interface LossyStore {
-  /** Whether it has had fewer before the healing. */
+  /** Whether it had fewer rows than counted before the healing. */
   readonly isLossy: boolean;
-  /** How many more messages are counted than there are rows. Below 0 once more were taken for lost. */
+  /** How many more messages are counted than there are rows. Below 0 if too many were assumed lost. */
   missing: number;
-  /** The tables of messages that were taken for lost though nothing shows that they were here. */
+  /** The tables of messages that were assumed lost although nothing shows that they were stored here. */
   readonly assumed: MessageRow["table"][];
 }
 
 /**
- * The messages of an account whose rows the disk lost, while the account is healed. What such a row was counted in, and is derived from
- * it, is still there, so a message that returns must not be counted again; but one that an upstream had withheld must be. Which of the two a
- * message is follows from what is derived of it. The rows of a store are counted once.
+ * Tracks the messages of an account whose rows the disk lost, while the account is healed. Counts and rows derived from such
+ * a row still exist, so a message that returns must not be counted again; but a message that an upstream had withheld must
+ * be. The derived rows show which of the two a message is. The rows of a store are counted once.
  */
 export class LostRows {
   readonly #deps: LostRowsDeps;
@@ -52,11 +52,11 @@ export class LostRows {
     count(store, table, -1);
   }
 
-  /** Makes the counts of the account equal to its rows, after all operations. */
+  /** Makes the counts of the account equal its rows, after all operations. */
   settle(): void {
     for (const store of Object.values(Store)) {
       const { missing, assumed } = this.#storeOf(store);
-      // Too many were taken for lost: messages followed whose rows are known to be lost.
+      // Too many were assumed lost: later messages are known to be the ones whose rows are lost.
       for (let more = missing; more < 0; more++)
         this.#deps.count(store, assumed.pop() ?? mainTableOf(store), 1);
       for (let fewer = missing; fewer > 0; fewer--) this.#deps.count(store, mainTableOf(store), -1);
@@ -74,7 +74,7 @@ export class LostRows {
   }
 }
 
-/** The table of most messages of a store. */
+/** Returns the table that has most messages of a store. */
 function mainTableOf(store: Store): MessageRow["table"] {
   switch (store) {
     case Store.Casts:

@@ -53,9 +53,9 @@ const SECOND_IS_FULL = rejection(
 );
 
 /**
- * Merges an admitted message: resolves its conflicts, updates the read model, revokes what depended on the messages
- * that it replaced, and prunes its store. A message that loses changes nothing. A message that the limit removes at
- * once is refused as prunable; other messages that the same pruning removed stay removed, as on the reference node.
+ * Merges an admitted message: resolves its conflicts, updates the read model, revokes what depended on the messages that it
+ * replaced, and prunes its store. A message that loses changes nothing. A message that the limit removes at once is refused
+ * as prunable; other messages removed by the same pruning stay removed, as on the reference node.
  */
 export function mergeMessage(context: MergeContext, message: SignedMessage): Rejection | undefined {
   const messageSlot = slotOf(message);
@@ -118,8 +118,8 @@ function refusedByCompactState(
 /**
  * Removes every remove message up to the compact state's time, and every add up to it whose target is not listed.
  *
- * @param spared the hashes of messages that stay. A link that a compact state leaves can be older than it and unlisted, so a
- *   stored compact state is never applied again to links that it did not meet when it was merged.
+ * @param spared hashes of messages that stay. A link that a compact state leaves in place can be older than the state and
+ * unlisted, so a stored compact state is never applied again to links that were not there when it was merged.
  */
 export function applyCompactState(
   context: MergeContext,
@@ -132,13 +132,16 @@ export function applyCompactState(
   const kept = new Set(spared.map((hash) => hash.toHex()));
   for (const stored of context.store.linksOfType(fid, compact.type, rank.timestamp)) {
     if (stored.row.table === "links" && listed.has(stored.row.targetFid)) continue;
-    // The hash of a stored link takes rebuilding it.
+    // Computing the hash of a stored link requires rebuilding it.
     if (kept.size > 0 && kept.has(stored.hash.toHex())) continue;
     context.store.remove(stored, "compacted");
   }
 }
 
-/** A name has one live proof in the whole network. Time and hash decide between proofs of different fids. */
+/**
+ * Resolves conflicts over a name, which has one live proof in the whole network. Time and hash decide between proofs of
+ * different fids.
+ */
 function resolveNameConflict(
   context: MergeContext,
   proof: UserNameProof,
@@ -158,9 +161,7 @@ const PRIMARY_ADDRESS_TYPES = [
   UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA,
 ];
 
-/**
- * Revokes a primary address together with its verification, also if a newer verification of the address replaces it.
- */
+/** Revokes a primary address together with its verification, even if a newer verification of the address replaces it. */
 function revokeDependents(context: MergeContext, { fid, row, kind }: StoredMessage): void {
   if (row.table !== "messages" || row.store !== Store.Verifications || kind !== Kind.Add) return;
   for (const type of PRIMARY_ADDRESS_TYPES) {
@@ -173,13 +174,13 @@ function revokeDependents(context: MergeContext, { fid, row, kind }: StoredMessa
   }
 }
 
-/** Revokes the USERNAME of an fid when an fname moves away from it, whatever name it is. */
+/** Revokes the USERNAME of an fid when an fname moves away from it, whichever name it shows. */
 export function revokeUsername(context: MergeContext, fid: number): void {
   const current = context.store.get(fid, Store.UserData, Uint8Array.of(UserDataType.USER_DATA_TYPE_USERNAME));
   if (current) context.store.remove(current, "revoked");
 }
 
-/** Removes a lend of 0 units again: it only replaces the lend before it. */
+/** Removes a lend of 0 units, which only replaces the previous lend. */
 function dropEmptyLend(context: MergeContext, message: SignedMessage, messageSlot: MessageSlot): void {
   const body = message.data.body;
   if (body?.$case !== "lendStorageBody" || body.value.numUnits > 0) return;

@@ -33,17 +33,20 @@ export interface MessageStoreDeps {
   readonly keys: KeyChanges;
 }
 
-/** The live messages, with the read model and the counts derived from them. Used inside a write transaction. */
+/** The live messages, with the read model and counts derived from them. Use it inside a write transaction. */
 export class MessageStore {
   readonly #deps: MessageStoreDeps;
-  /** While an account is made equal to the network's. */
+  /** Set while an account is made equal to the network's. */
   #lost: LostRows | undefined;
 
   constructor(deps: MessageStoreDeps) {
     this.#deps = deps;
   }
 
-  /** The operations from now on make an account equal to the network's: messages of it may be counted though the disk lost their rows. */
+  /**
+   * Marks the start of operations that make an account equal to the network's. Messages of the account may be counted
+   * although the disk lost their rows.
+   */
   startHealing(fid: number): void {
     const { db, counts } = this.#deps;
     const count = (store: Store, table: MessageRow["table"], by: 1 | -1) =>
@@ -51,13 +54,13 @@ export class MessageStore {
     this.#lost = new LostRows({ db, fid, counts, count });
   }
 
-  /** Corrects what is counted of rows that the disk lost and no node has. */
+  /** Corrects the counts for rows that the disk lost and no node has. */
   endHealing(): void {
     this.#lost?.settle();
     this.clear();
   }
 
-  /** Forgets what belongs to a transaction. */
+  /** Discards the state of a transaction. */
   clear(): void {
     this.#lost = undefined;
   }
@@ -100,14 +103,14 @@ export class MessageStore {
     return this.#deps.counts.get(fid, store);
   }
 
-  /** Returns whether the index can store a message. Ids limit the casts of one second to 65,536. */
+  /** Returns whether the index can store a message. Cast ids limit the casts of one second to 65,536. */
   hasRoomFor({ data, hash }: SignedMessage): boolean {
     if (data.body?.$case !== "castAddBody") return true;
     return hasFreeCastId(this.#deps.db, data.fid, toUnixSecs(data.timestamp), hash);
   }
 
   /**
-   * Stores a message. The caller has called `hasRoomFor`.
+   * Stores a message. The caller must have called `hasRoomFor`.
    *
    * @throws Error if the hash is not that of the data, because the hash of most messages is not stored.
    */
@@ -125,7 +128,7 @@ export class MessageStore {
     if (changes.isTracking) changes.trackAdded(message, encodeMessage(message));
   }
 
-  /** Removes a live message and all that is derived from it. It can be read from `stored` before this call only. */
+  /** Removes a live message and everything derived from it. Read it from `stored` before this call. */
   remove(stored: StoredMessage, reason: RemovalReason): void {
     const { db, changes, hubEvents, keys } = this.#deps;
     const { fid, store, row } = stored;
@@ -170,7 +173,7 @@ export class MessageStore {
     if (table === "casts" || table === "reactions" || table === "links") totals.add(table, fid, by);
   }
 
-  /** The limits of both fids of a lend change. */
+  /** A lend changes the limits of both fids. */
   #invalidateLimits({ data }: SignedMessage): void {
     if (data.body?.$case !== "lendStorageBody") return;
     this.#deps.limits.invalidate(data.fid);
@@ -178,7 +181,11 @@ export class MessageStore {
   }
 }
 
-/** Decodes the bytes of a message that was validated. Throws if they are anything else. */
+/**
+ * Decodes the bytes of a message that was validated.
+ *
+ * @throws Error if they are anything else.
+ */
 export function decodeStored(bytes: Uint8Array): SignedMessage {
   const message = decodeMessage(bytes);
   if (!message.ok) throw new Error(`message is unreadable: ${message.error.reason}`);

@@ -11,8 +11,8 @@ import { isLastRemoval } from "./keys/gasless-keys.ts";
 import { decodeStored } from "./message-store.ts";
 
 /**
- * Returns what the index knows of a message that the network has accepted: it has it, or a message that replaces it, or neither. A node
- * that follows another has keys without the messages that added or removed them.
+ * Reports whether the index has a message that the network has accepted, a message that replaces it, or neither. A following
+ * node has keys without the messages that added or removed them.
  */
 export function presenceOf(
   db: IndexDatabase,

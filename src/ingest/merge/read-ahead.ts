@@ -35,8 +35,8 @@ class Announced {
 }
 
 /**
- * Announces what merging messages will read and write, so that an index larger than the memory reads the pages of the whole group together:
- * first what the messages name themselves, then what names the casts by their ids.
+ * Announces what merging messages will read and write, so that an index larger than the memory reads the pages of the whole
+ * group together: first what the messages name themselves, then the rows that name the casts by id.
  */
 export function willMerge(db: IndexDatabase, decode: () => readonly SignedMessage[]): void {
   let messages: readonly SignedMessage[] = [];
@@ -47,7 +47,7 @@ export function willMerge(db: IndexDatabase, decode: () => readonly SignedMessag
   if (messages.length > 0) db.willRead(() => ofNamedCasts(db, messages));
 }
 
-/** Returns the messages of operations. Those that cannot be decoded are left out: applying them reports it. */
+/** Returns the messages of operations. Those that cannot be decoded are skipped, because applying them reports it. */
 export function messagesIn(ops: readonly RelayedOp[]): SignedMessage[] {
   const encoded = ops.flatMap((op) => {
     if (op.kind === "merge" || op.kind === "put") return [op.message];
@@ -128,7 +128,7 @@ function ofNamedCasts(db: IndexDatabase, messages: readonly SignedMessage[]): Lo
   return keys.lookUps();
 }
 
-/** Returns the cast that a reaction is to, or that a cast replies to. */
+/** Returns the cast that a reaction targets, or that a cast replies to. */
 function castNamedBy({
   data: { body },
 }: SignedMessage): { readonly fid: number; readonly hash: Uint8Array } | undefined {

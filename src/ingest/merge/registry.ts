@@ -10,7 +10,7 @@ import { onChainKey } from "../../trust/trie-key.ts";
 import { applyRegistryEvent } from "./channel-changes.ts";
 import { type MergeContext, revokeUsername } from "./merge.ts";
 
-/** Identifies an on-chain event: its place on the chain, its type and fid. */
+/** Identifies an on-chain event by its position on the chain, its type and its fid. */
 export type OnChainEventRef = Pick<OnChainEvent, "type" | "fid" | "blockNumber" | "logIndex">;
 
 interface Registration {
@@ -71,7 +71,7 @@ const proofOfName = statement<
   "SELECT type, fid, owner, signature, timestamp FROM username_proofs WHERE name = ?",
 );
 
-/** Adds an on-chain event and derives the state of its fid again. One place on the chain has one event. */
+/** Adds an on-chain event and derives the state of its fid again. A position on the chain has one event. */
 export function mergeOnChainEvent(
   context: MergeContext,
   totals: TotalsDelta,
@@ -104,7 +104,7 @@ export function mergeOnChainEvent(
   return undefined;
 }
 
-/** Stores an on-chain event in its place, without deriving anything from it. */
+/** Stores an on-chain event without deriving anything from it. */
 export function storeOnChainEvent(db: IndexDatabase, event: OnChainEvent): void {
   const { type, fid, blockNumber, logIndex, blockTimestamp } = event;
   db.run(putEvent, type, fid, blockNumber, logIndex, blockTimestamp, OnChainEvent.encode(event).finish());
@@ -125,7 +125,10 @@ export function removeOnChainEvent(context: MergeContext, totals: TotalsDelta, r
   if (type === OnChainEventType.EVENT_TYPE_STORAGE_RENT) context.limits.invalidate(fid);
 }
 
-/** An event that arrives late may be older than the one that decides the fid's custody. It then changes nothing. */
+/**
+ * Tracks a registration. An event that arrives late may be older than the one that decides the fid's custody. It then
+ * changes nothing.
+ */
 function trackRegistration(context: MergeContext, fid: number, before: Registration | undefined): void {
   const after = context.db.get(registration, fid);
   if (before?.registeredAt == null && after?.registeredAt != null) context.changes.trackUserCreated(fid);
@@ -136,8 +139,8 @@ function trackRegistration(context: MergeContext, fid: number, before: Registrat
 const NO_BYTES = new Uint8Array();
 
 /**
- * Merges an fname proof. The latest transfer of a name wins; of equally late ones, the one with the greater bytes.
- * Fid 0 releases the name. If the name moves away from an fid, that fid's USERNAME is revoked.
+ * Merges an fname proof. The latest transfer of a name wins; among equally late ones, the one with the greater bytes. Fid 0
+ * releases the name. If the name moves away from an fid, that fid's USERNAME is revoked.
  */
 export function mergeFnameProof(context: MergeContext, proof: UserNameProof): Rejection | undefined {
   const current = context.db.get(proofOfName, nameOf(proof));

@@ -11,10 +11,7 @@ import { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 
 const MAX_CACHED_FIDS = 50_000;
 
-/**
- * A cache of the storage limits of fids. They are computed from rents and lends and valid until the next rent
- * expires.
- */
+/** A cache of the storage limits of fids. They are computed from rents and lends, and valid until the next rent expires. */
 export class StorageLimitCache {
   readonly #cached = new Map<number, StorageLimits>();
 

@@ -6,29 +6,32 @@ import { deleteEventsUpTo, lastExpiredEvent, markPublished } from "../../db/inde
 import { toFarcasterSecs } from "../../protocol/time.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 
-/** Events of each log that one commit deletes at most. */
+/** Maximum number of events of each log that one commit deletes. */
 const SLICE_EVENTS = 1000;
-/** How long events stay in the logs of an index that has no room. */
+/** Retention of events, in seconds, in an index that has no room. */
 const SHORT_SECS = 3600;
-/** Every commit invalidates cached responses, so commits of only the logs are no more frequent. */
+/** Every commit invalidates cached responses, so commits that only delete log entries are no more frequent than this. */
 export const LOG_COMMIT_INTERVAL_MS = 1000;
 
-/** The end of an event's life: its publication from the outbox, and its deletion after the retention of its log. */
+/** Ends the life of events: publication from the outbox, and deletion after the retention of their log. */
 export type LogRetention = ReturnType<typeof createLogRetention>;
 
 export interface LogRetentionDeps {
   readonly db: IndexDatabase;
   readonly clock: Clock;
-  /** How long an event stays in the outbox after it was applied. An unpublished one stays until it is published. */
+  /**
+   * How long an event stays in the outbox after it was applied, in seconds. An unpublished event stays until it is
+   * published.
+   */
   readonly outboxSecs: number;
-  /** How long a block stays in the log of hub events after its time. */
+  /** How long a block stays in the log of hub events after its time, in seconds. */
   readonly hubLogSecs: number;
   readonly sliceEvents?: number;
 }
 
 type Ages = Pick<LogRetentionDeps, "outboxSecs" | "hubLogSecs">;
 
-/** The last expired event of the outbox, and the shards whose hub log has blocks of before a time (Farcaster seconds). */
+/** The last expired event of the outbox, and the shards whose hub log has blocks older than a time (Farcaster seconds). */
 interface Expired {
   readonly event: number | undefined;
   readonly blocksBefore: number;
@@ -39,7 +42,7 @@ export function createLogRetention(deps: LogRetentionDeps) {
   const { db, clock, hubLogSecs, sliceEvents = SLICE_EVENTS } = deps;
   let hasSwept = false;
 
-  /** The next slice of what was applied longer ago than the ages, in seconds. */
+  /** Returns the next slice of entries older than the given ages. */
   function expiredBy(ages: Ages): Expired {
     const now = nowSecs(clock);
     const event = lastExpiredEvent(db, { appliedBefore: now - ages.outboxSecs, limit: sliceEvents });
@@ -57,7 +60,7 @@ export function createLogRetention(deps: LogRetentionDeps) {
     for (const shard of shards) sweepHubLog(db, shard, { before: blocksBefore, maxEvents: sliceEvents });
   }
 
-  /** Returns whether anything was deleted. Without anything to delete there is no commit. */
+  /** Returns whether anything was deleted. If there is nothing to delete, there is no commit. */
   function sweepBy(ages: Ages): boolean {
     const expired = expiredBy(ages);
     if (expired.event === undefined && expired.shards.length === 0) return false;
@@ -76,15 +79,15 @@ export function createLogRetention(deps: LogRetentionDeps) {
     },
     /**
      * Deletes the next expired events, unless `markPublished` did within the last interval. Called every
-     * `LOG_COMMIT_INTERVAL_MS`, so that a backlog of expired events is deleted in slices until none is left.
+     * `LOG_COMMIT_INTERVAL_MS`, so that a backlog of expired events is deleted in slices.
      */
     sweep(): void {
       if (!hasSwept) sweepBy(deps);
       hasSwept = false;
     },
     /**
-     * Deletes the next events that are older than an hour, in an index without room. Unpublished ones stay. Returns whether there
-     * were any.
+     * Deletes the next events that are older than an hour, in an index without room. Unpublished events stay. Returns
+     * whether there were any.
      *
      * @throws StorageError if the database cannot be written.
      */

@@ -6,7 +6,7 @@ import type { Logger } from "../../runtime/log/logger.ts";
 import type { IngestEngine } from "../engine.ts";
 import type { IngestRecord, MergeOutcome } from "../record.ts";
 
-/** Bounds a commit: enough records to share the sync of the log, few enough for a short wait. */
+/** Limits a commit: enough records to share the sync of the log, few enough for a short wait. */
 const MAX_RECORDS_PER_COMMIT = 2000;
 
 interface Submission {
@@ -35,7 +35,7 @@ export class IngestQueue {
   #scheduled = false;
   #idle: PromiseWithResolvers<void> | undefined;
 
-  /** @param deferred syncs the commits beside the next ones; without it, each commit is synced before the next. */
+  /** @param deferred syncs commits while the next ones are merged; without it, each commit is synced before the next. */
   constructor(engine: IngestEngine, deferred?: DeferredSync) {
     this.#engine = engine;
     this.#deferred = deferred;
@@ -100,7 +100,7 @@ export class IngestQueue {
         at += own.length;
       }
     };
-    // A duplicate may be of a commit that is not on disk yet, so refused records wait as well.
+    // A duplicate may belong to a commit that is not on disk yet, so refused records wait too.
     if (this.#deferred) void this.#deferred.synced().then(respond);
     else respond();
   }
@@ -118,8 +118,8 @@ export class IngestQueue {
 const INTERVAL_MS = 60_000;
 
 /**
- * Logs the faults of the writer. While the database cannot be written every commit fails, so these are logged at most
- * once a minute. A fault that a single record causes is always logged.
+ * Creates a log for the writer's faults. While the database cannot be written every commit fails, so these faults are logged
+ * at most once a minute. A fault caused by a single record is always logged.
  */
 export function createIngestFaultLog({
   log,

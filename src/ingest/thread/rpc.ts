@@ -18,15 +18,15 @@ import type { LogRetention } from "./log-retention.ts";
 import type { IngestQueue, IngestStats } from "./queue.ts";
 
 /**
- * The methods of the ingest worker. Each write is durable when its call returns, but for spooled batches and the steps of a bulk
- * build: those are durable in their order, and all of them when the build has finished.
+ * The methods of the ingest worker. Each write is durable when its call returns, except for spooled batches and the steps of
+ * a bulk build, which become durable in their order, all of them by the time the build has finished.
  */
 export interface IngestRpc {
   /** Merges records that the caller has validated. Returns the outcomes in order. */
   submit(records: readonly EncodedRecord[]): readonly MergeOutcome[];
-  /** Writes records and positions that are relayed from the followed node. Returns whether the index had room for them. */
+  /** Writes records and positions relayed from the followed node. Returns whether the index had room for them. */
   relay(batch: RelayedBatch): boolean;
-  /** Whether the index has room for more. */
+  /** Reports whether the index has room for more. */
   hasRoom(): boolean;
   /** Runs the next step of the bulk build. Returns undefined when the index is built. */
   buildStep(): BulkProgress | undefined;
@@ -48,14 +48,14 @@ export interface IngestRpc {
 export type IngestClient = RpcClient<IngestRpc>;
 
 export interface WriterStats extends IngestStats {
-  /** Events that wait to be published. */
+  /** Events waiting to be published. */
   readonly outbox: EventSpan;
   readonly size: IndexSize;
-  /** Why the last write of the index failed; null after a success. */
+  /** Why the last write to the index failed; null after a success. */
   readonly writeFault: string | null;
 }
 
-/** The writer of the index: `db` is the connection that the queue's engine writes with. */
+/** The writer of the index. The queue's engine writes with the connection `db`. */
 export interface Writer {
   readonly db: IndexDatabase;
   readonly engine: IngestEngine;
@@ -68,7 +68,7 @@ export interface Writer {
   readonly retention: LogRetention;
 }
 
-/** Serves the writer. Records go through the queue; everything else is written at once, between two of its commits. */
+/** Serves the writer. Records go through the queue; everything else is written directly, between two of its commits. */
 export function serveIngest(port: MessagePort, writer: Writer): void {
   const { db, engine, queue, bound, newEvents, newHubEvents, retention } = writer;
   serveRpc<IngestRpc>(port, {

@@ -1,7 +1,7 @@
 import type { EncodedRecord, MergeOutcome } from "../record.ts";
 import type { IngestClient } from "./rpc.ts";
 
-/** Enough records for a port message of their own, so that the writer does not wait while more are validated. */
+/** With this many records, a port message is sent at once, so that the writer does not wait while more are validated. */
 const ENOUGH_RECORDS = 100;
 
 interface Submission {
@@ -11,8 +11,8 @@ interface Submission {
 }
 
 /**
- * Sends validated records to the writer. Records that are submitted in one turn of the event loop share one port
- * message: a message between threads costs more than most records in it, and the writer then commits them together.
+ * Sends validated records to the writer. Records submitted in one turn of the event loop share one port message, because a
+ * message between threads costs more than most records in it. The writer also commits them together.
  */
 export class Submitter {
   readonly #client: IngestClient;

@@ -2,19 +2,19 @@ import type { TopicRanking } from "../../db/index/counts/rankings.ts";
 import type { Clock, SetTimer } from "../../runtime/clock.ts";
 import type { TopicFinder } from "./topics.ts";
 
-/** How often the hour is looked at, ms. */
+/** Interval at which the current hour is checked, in milliseconds. */
 const POLL_MS = 60_000;
 
 export interface TopicRefreshDeps {
   readonly finder: TopicFinder;
   readonly clock: Clock;
   readonly setTimer: SetTimer;
-  /** Sends the topics to the writer; resolves when they are stored. */
+  /** Sends the topics to the writer. Resolves when they are stored. */
   readonly store: (ranking: TopicRanking) => Promise<void>;
   readonly onFault: (cause: unknown) => void;
 }
 
-/** Counts the topics of each hour, never twice at once. A fault leaves those of the hour before. */
+/** Counts the topics of each hour, never two at once. If it fails, the topics of the previous hour stay. */
 export function startTopicRefresh(deps: TopicRefreshDeps): { stop(): Promise<void> } {
   const { finder, clock, setTimer, store, onFault } = deps;
   let isStopped = false;

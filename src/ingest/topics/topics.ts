@@ -12,19 +12,19 @@ import { statement } from "../../db/index/statement.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_SECS = 86_400;
-/** Earlier days that today is compared with. */
+/** Number of earlier days with which today is compared. */
 const DAYS = 7;
 export const MIN_AUTHORS = 10;
-/** Fewer authors of a term on a day count as none. */
+/** Fewer authors of a term in a day count as none. */
 const MIN_DAY_AUTHORS = 5;
 export const MAX_TOPICS = 50;
 const SHOWN_AUTHORS = 5;
-/** Terms whose texts are looked for again. */
+/** Number of terms whose texts are looked up again. */
 const MAX_CANDIDATES = 400;
-/** A word is not a topic beside a pair with it that has this share of its authors. */
+/** A word is dropped as a topic if a pair that contains it has at least this share of its authors. */
 const SHARE_OF_PAIR = 0.6;
 const ROWS_PER_READ = 5_000;
-/** Uses of terms in one window, 8 bytes each; the oldest casts of a busier one are left out. */
+/** Maximum number of uses of terms in one window, 8 bytes each; in a busier window the oldest casts are left out. */
 const MAX_USES = 12_000_000;
 
 const textsFrom = statement<
@@ -32,7 +32,7 @@ const textsFrom = statement<
   [below: number, above: number, limit: number]
 >("topics.texts", "SELECT id, fid, text FROM casts WHERE id < ? AND id >= ? ORDER BY id DESC LIMIT ?");
 
-/** How many authors used a term, and their weights together. */
+/** Number of authors that used a term, and the sum of their weights. */
 interface Use {
   readonly authors: number;
   readonly weight: number;
@@ -40,17 +40,17 @@ interface Use {
 
 export interface TopicDeps {
   readonly db: IndexDatabase;
-  /** Undefined while scores are off: then each author counts the same. */
+  /** Undefined while scores are off; each author then counts the same. */
   readonly scores: { readonly mode: ScoreMode } | undefined;
   /** Gives other work of the thread a turn. */
   readonly turn: () => Promise<void>;
 }
 
-/** Finds what more people write about than in the days before. */
+/** Finds terms that more people write about than on the preceding days. */
 export type TopicFinder = ReturnType<typeof createTopicFinder>;
 
 export function createTopicFinder({ db, scores, turn }: TopicDeps) {
-  /** The uses of earlier days, by the day's number. */
+  /** The uses on earlier days, by the day's number. */
   const days = new Map<number, ReadonlyMap<number, number>>();
 
   /** The casts of a window, newest first. */
@@ -66,7 +66,7 @@ export function createTopicFinder({ db, scores, turn }: TopicDeps) {
     }
   }
 
-  /** Counts the distinct authors of each term of a window, by the term's hash. */
+  /** Counts the distinct authors of each term in a window, by the term's hash. */
   async function usesWithin(from: number, until: number): Promise<Map<number, Use>> {
     let pairs = new BigUint64Array(1 << 16);
     let length = 0;
@@ -117,7 +117,7 @@ export function createTopicFinder({ db, scores, turn }: TopicDeps) {
     return (fid) => found.get(fid) ?? 0;
   }
 
-  /** The mean uses of a day, over the whole days before the window. */
+  /** Returns the mean uses per day, over the complete days before the window. */
   async function usualUses(from: number): Promise<(hash: number) => number> {
     const first = Math.floor(from / DAY_SECS) - DAYS;
     for (const day of days.keys()) if (day < first || day >= first + DAYS) days.delete(day);
@@ -130,7 +130,10 @@ export function createTopicFinder({ db, scores, turn }: TopicDeps) {
   }
 
   return {
-    /** Returns the topics of the 24 hours before a full hour; undefined where they are stored or the index is being built. */
+    /**
+     * Returns the topics of the 24 hours before a full hour; undefined if they are already stored or the index is being
+     * built.
+     */
     async topicsAt(nowMs: number): Promise<TopicRanking | undefined> {
       if (bulkPhaseOf(db) !== undefined) return undefined;
       const snapshot = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
@@ -181,11 +184,11 @@ function hashOf(term: string): number {
 const URL = /\bhttps?:\/\/\S+|\bwww\.\S+/gi;
 const MENTION = /@[\p{L}\p{N}._-]+/gu;
 const WORD = /\p{L}[\p{L}\p{M}]{2,29}(?![\p{L}\p{M}])/gu;
-/** What separates two words of a pair. */
+/** Matches what may separate the two words of a pair. */
 const BETWEEN = /^[\s'’-]$/u;
 const MAX_CHARS = 1_024;
 
-/** Words that say nothing of a topic, of the languages that are written most. */
+/** Words without topical meaning, in the languages most written. */
 const STOPPED = new Set(
   `about above after again all also always and any are aren around back because been before being below best better between
   both but came can cannot come could couldn day days did didn does doesn doing don done down during each even ever every few first for
@@ -204,7 +207,7 @@ const STOPPED = new Set(
   это как что для все его она они мне так уже`.split(/\s+/),
 );
 
-/** The words and the pairs of adjacent words that a text could be about, each once, in lower case. */
+/** Returns the words and the pairs of adjacent words that a text could be about, each once, in lower case. */
 export function topicTerms(text: string): Set<string> {
   const plain = text.slice(0, MAX_CHARS).replaceAll(URL, " | ").replaceAll(MENTION, " | ").normalize("NFC");
   const terms = new Set<string>();

@@ -8,18 +8,18 @@ import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts"
 import { accountRootOf, childOf, type OpaqueChild } from "../../trust/trie/trie.ts";
 import { FNAME_KIND, fidOfKey, kindOfKey, type TrieKey } from "../../trust/trie-key.ts";
 
-/** An account as a signed root of its shard has it. */
+/** An account according to a signed root of its shard. */
 export interface HealedAccount {
   readonly shard: number;
   readonly account: Uint8Array;
   /** Empty for an account without keys. */
   readonly root: Uint8Array;
   readonly children: readonly OpaqueChild[];
-  /** Keys of on-chain events that no row derives, and that it may have. */
+  /** Keys of on-chain events that no row produces, and that it may have. */
   readonly uncertain: readonly TrieKey[];
 }
 
-/** The account is still another one. The transaction is rolled back. */
+/** Thrown when the account still differs. The transaction is rolled back. */
 export class NotHealedError extends Error {
   override name = "NotHealedError";
 }
@@ -28,25 +28,25 @@ export interface HealDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly kinds: KindRoots;
-  /** The number of data shards. */
+  /** Number of data shards. */
   readonly shards: number;
 }
 
-/** Keys of an account of which each may be in the trie or not: an account with more is not tried. */
+/** Maximum number of keys of an account that may or may not be in the trie. An account with more is not tried. */
 const MAX_UNCERTAIN_KEYS = 6;
 
 /**
- * Corrects what rows do not say of an account until it has the root that the network signed, in the transaction that has made the rows
- * equal to another node's. Children of which no key follows from rows become opaque. Nothing that is stored is taken from the other node
- * but by this root.
+ * Adds corrections to an account until it has the root that the network signed, in the transaction that has made its rows
+ * equal to another node's. Children without any derived key become opaque. Nothing is taken from the other node unless this
+ * root confirms it.
  *
- * @throws NotHealedError
+ * @throws NotHealedError when the root cannot be reached.
  */
 export function healAccount({ db, network, kinds, shards }: HealDeps, healed: HealedAccount): void {
   const { shard, account, root, children } = healed;
   const fid = fidOfKey(account);
   const isHome = shardOfFid(fid, shards) === shard;
-  // On another shard, what shares a nibble with names are on-chain events, which are on the home shard only.
+  // On other shards, the kinds that share a nibble with names are on-chain events, which only the home shard has.
   const needsRows = new Set(isHome ? DERIVED_KINDS.map((kind) => kind >> 4) : [0]);
   const before = kinds.ofAccount(shard, account);
   const signed = new Map(children.map((child) => [child.nibble, child]));
@@ -69,8 +69,8 @@ export function healAccount({ db, network, kinds, shards }: HealDeps, healed: He
   if (Buffer.compare(computed?.root ?? new Uint8Array(), root) !== 0) throw new NotHealedError("root");
 
   /**
-   * A name that was proved again has left the trie, and no list says so. A registration of a channel is read from shard 0. Tries each set of
-   * those keys.
+   * Tries each subset of the uncertain keys. A name that was proved again has left the trie, which no list shows; a
+   * registration of a channel is read from shard 0.
    */
   function tryUncertain(target: OpaqueChild | undefined): boolean {
     const named = [...correctedKinds(db, shard, account), ...healed.uncertain.map(kindOfKey)];
@@ -92,7 +92,7 @@ export function healAccount({ db, network, kinds, shards }: HealDeps, healed: He
     return false;
   }
 
-  /** Returns the keys of a kind that rows derive or corrections name. */
+  /** Returns the keys of a kind that rows produce or corrections name. */
   function keysOfKind(kind: number): { readonly key: TrieKey; readonly isDerived: boolean }[] {
     const prefix = Buffer.concat([account, Uint8Array.of(kind)]);
     const keys = new Map<string, { readonly key: TrieKey; readonly isDerived: boolean }>();

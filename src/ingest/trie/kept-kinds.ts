@@ -4,35 +4,35 @@ import type { ChangedKind } from "./key-changes.ts";
 
 const MAX_BYTES = 32 * 2 ** 20;
 const MAX_BYTES_EACH = MAX_BYTES / 8;
-/** After it, a root is computed from the rows again, so that rows that the disk lost are noticed. */
+/** After this time, a root is computed from the rows again, so that rows lost by the disk are detected. */
 const MAX_AGE_SECS = 3600;
 
 interface Kept {
   readonly keys: KeptKind;
-  /** The root of the keys, and their number. */
+  /** The root of the keys, with their number. */
   of: Omit<KindRoot, "kind">;
   readonly readAtSecs: number;
 }
 
 /**
- * The keys of the kinds that changed lately, in memory: accounts that are active change again, and their rows need not be read for the
- * next root. What is kept is used only if the index still has the root that it gave: it is never ahead of a transaction that was rolled
- * back, nor does it miss one that changed rows in another way.
+ * Keeps the keys of recently changed kinds in memory. Active accounts change again, and their rows need not be read for the
+ * next root. Kept keys are used only if the index still has the root that they gave, so they are never ahead of a
+ * rolled-back transaction, and never miss one that changed rows in another way.
  */
 export class KeptKinds {
   /** In the order of their last use. */
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
 
-  /** Keeps the keys of a kind as they were read from the rows. */
+  /** Keeps the keys of a kind as read from the rows. */
   keep(changed: ChangedKind, keys: KindKeys, of: KindRoot, nowSecs: number): void {
     this.#drop(nameOf(changed));
     this.#put(nameOf(changed), { keys: new KeptKind(keys), of, readAtSecs: nowSecs });
   }
 
   /**
-   * Applies the changes of a kind to its keys. Returns its new root, which has no keys if they are all removed; undefined if the keys
-   * are not kept, or are older than an hour and `mayRead`.
+   * Applies the changes of a kind to its keys. Returns its new root, with no keys if all were removed; undefined if the keys
+   * are not kept, or if they are older than an hour and `mayRead` is set.
    */
   apply(
     changed: ChangedKind,

@@ -9,19 +9,19 @@ import { shardOfFid } from "../../protocol/network/shard.ts";
 import { MessageType } from "../../protocol/wire/generated/message.ts";
 import { ACCOUNT_BYTES, fidOfKey, keysOfMessage, REST_START, type TrieKey } from "../../trust/trie-key.ts";
 
-/** What one transaction does to a key of a shard. */
+/** Effect of one transaction on a key of a shard. */
 interface KeyChange {
   readonly shard: number;
   readonly key: TrieKey;
-  /** Whether the rows derived it before the transaction; undefined where they have not changed. */
+  /** Whether the rows produced it before the transaction; undefined if they have not changed. */
   wasDerived?: boolean;
-  /** Whether the rows derive it now; undefined where no operation concerns it. */
+  /** Whether the rows produce it now; undefined if no operation concerns it. */
   isDerived?: boolean;
-  /** Whether the network's trie has it now; undefined where no event says so. */
+  /** Whether the network's trie has it now; undefined if no event says so. */
   isPresent?: boolean;
 }
 
-/** Whether a trie has a key, by what follows the kind in it. */
+/** Whether a trie has a key, by the part of the key after the kind. */
 export interface KeyPresence {
   readonly rest: Uint8Array;
   readonly isPresent: boolean;
@@ -32,11 +32,11 @@ export interface ChangedKind {
   readonly shard: number;
   readonly account: Uint8Array;
   readonly kind: number;
-  /** The keys that were inserted or deleted; undefined where only the rows and corrections say which keys there are. */
+  /** The keys that were inserted or deleted; undefined if only the rows and corrections say which keys there are. */
   keys?: KeyPresence[] | undefined;
 }
 
-/** Messages whose keys no row derives: proofs and gasless keys are stored without their messages. */
+/** Messages whose keys no row produces, because proofs and gasless keys are stored without their messages. */
 const NOT_DERIVED: ReadonlySet<number> = new Set([
   MessageType.MESSAGE_TYPE_USERNAME_PROOF,
   MessageType.MESSAGE_TYPE_KEY_ADD,
@@ -44,9 +44,9 @@ const NOT_DERIVED: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * The changes of the network's tries in one transaction, beside those of the rows that most keys follow from. Where the two end
- * differently, a correction is stored. The trie of a shard changes by the events of that shard only: what another shard decides first
- * changes the rows, and the correction holds until the events arrive.
+ * Tracks the changes of the network's tries in one transaction, along with those of the rows that produce most keys. Where
+ * the two differ at the end, a correction is stored. The trie of a shard changes only by events of that shard: what another
+ * shard decides first changes the rows, and the correction applies until the events arrive.
  */
 export class KeyChanges {
   readonly #db: IndexDatabase;
@@ -55,7 +55,7 @@ export class KeyChanges {
   #shards = 0;
   #isReadingState = false;
   #areKeysKnown = false;
-  /** The account in a shard that is made equal to the network's; undefined otherwise. */
+  /** The account in a shard that is being made equal to the network's, if any. */
   #healed: Pick<ChangedKind, "shard" | "account"> | undefined;
   readonly #refreshed: OpaqueAt[] = [];
 
@@ -63,14 +63,14 @@ export class KeyChanges {
     this.#db = db;
   }
 
-  /** Starts the changes of a transaction. `shards`: the number of data shards. */
+  /** Starts tracking a transaction. `shards` is the number of data shards. */
   start(shards: number): void {
     this.clear();
     this.#shards = shards;
     this.#areKeysKnown = areKeysKnown(this.#db);
   }
 
-  /** Ends the changes of a transaction that did not commit them. */
+  /** Discards the changes of a transaction that was not committed. */
   clear(): void {
     this.#changes.clear();
     this.#kinds.clear();
@@ -79,20 +79,20 @@ export class KeyChanges {
     this.#shards = 0;
   }
 
-  /** Says that what is read of the state concerns one account in one shard: the rest of the tries stays as it is. */
+  /** Limits what is read from the state to one account in one shard: the rest of the tries stays as it is. */
   healing(healed: Pick<ChangedKind, "shard" | "account">): void {
     this.#healed = healed;
   }
 
-  /** Whether the rows are followed. Nothing follows those that a node without verified blocks writes. */
+  /** Whether the rows are followed. They are not in a node that does not verify blocks. */
   get isOn(): boolean {
     return this.#shards > 0;
   }
 
   /**
-   * Runs an operation that stores a part of the upstream's state: the trie is as the rows are from then on.
+   * Runs an operation that stores a part of the upstream's state. From then on, the trie matches the rows.
    *
-   * @param isKnown whether an index that knows all keys knows those of the records. The trie is then as it was.
+   * @param isKnown whether an index that knows all keys knows those of the records. The trie then stays as it was.
    */
   readingState(operation: () => void, isKnown: boolean): void {
     this.#isReadingState = !(isKnown && this.#areKeysKnown);
@@ -103,14 +103,12 @@ export class KeyChanges {
     }
   }
 
-  /** The network inserts or deletes a key of a shard's trie. */
+  /** Records that the network inserts a key into a shard's trie, or deletes it. */
   network(shard: number, key: TrieKey, isPresent: boolean): void {
     this.#changeOf(shard, key).isPresent = isPresent;
   }
 
-  /**
-   * The rows have a message, or do not. `hasChanged` is false where an operation left them as they were.
-   */
+  /** Records whether the rows have a message. `hasChanged` is false if an operation left them unchanged. */
   message({ data, hash }: SignedMessage, isStored: boolean, hasChanged: boolean): void {
     if (!this.isOn || NOT_DERIVED.has(data.type)) return;
     const toFid = data.body?.$case === "lendStorageBody" ? data.body.value.toFid : undefined;
@@ -118,13 +116,13 @@ export class KeyChanges {
       this.derived(key, isStored, hasChanged);
   }
 
-  /** The network deletes a message because of another one, which its event does not say. */
+  /** Records that the network deletes a message because of another one, which its event does not say. */
   compacted({ data, hash }: SignedMessage): void {
     for (const key of keysOfMessage({ fid: data.fid, type: data.type, hash }))
       this.network(this.#homeOf(key), key, false);
   }
 
-  /** The rows derive a key, or do not, in each trie that has such keys. */
+  /** Records whether the rows produce a key, in each trie that has such keys. */
   derived(key: TrieKey | undefined, isDerived: boolean, hasChanged: boolean): void {
     if (!this.isOn || !key) return;
     if (!isOnAllShards(key[ACCOUNT_BYTES] as number))
@@ -132,7 +130,7 @@ export class KeyChanges {
     else for (let shard = 1; shard <= this.#shards; shard++) this.#derive(shard, key, isDerived, hasChanged);
   }
 
-  /** An opaque child of an account was read again. */
+  /** Records that an opaque child of an account was read again. */
   refreshed(child: OpaqueAt): void {
     this.#refreshed.push(child);
   }
@@ -155,7 +153,10 @@ export class KeyChanges {
     return kinds;
   }
 
-  /** The network says what it inserts and deletes: rows that change by themselves leave the trie as it was. */
+  /**
+   * Adds a change of a shard's keys. The network says what it inserts and deletes: rows that change by themselves leave the
+   * trie as it was.
+   */
   #addChange({ shard, key, isPresent }: KeyChange): void {
     const { keys } = this.#kindOf(shard, key);
     if (isPresent !== undefined) keys?.push({ rest: key.slice(REST_START), isPresent });
@@ -214,15 +215,15 @@ interface KeyFacts extends Omit<KeyChange, "shard" | "key"> {
   readonly stored: boolean | undefined;
 }
 
-/** Returns whether the key is to be stored as present or absent; undefined where the rows say what is so. */
+/** Returns whether to store the key as present or absent; undefined if the rows decide. */
 function correctionOf({ stored, wasDerived, isDerived, isPresent }: KeyFacts): boolean | undefined {
   if (isPresent !== undefined) {
-    // No operation concerns the rows: either they differed before, or they never have such a key.
+    // No operation concerns the rows: either they differed before, or they never produce such a key.
     const derives = isDerived ?? (stored === undefined ? false : !stored);
     return isPresent === derives ? undefined : isPresent;
   }
   if (isDerived === undefined) return stored;
-  // The rows have changed by themselves, and the trie has not.
+  // The rows have changed by themselves; the trie has not.
   const present = stored ?? wasDerived ?? isDerived;
   return present === isDerived ? undefined : present;
 }

@@ -6,8 +6,9 @@ import { ACCOUNT_BYTES, messageKey, type TrieKey } from "../../trust/trie-key.ts
 import type { KeyChanges } from "./key-changes.ts";
 
 /**
- * What a block of a data shard says about the shard's trie, as bytes, in the order in which it applies: keys that its events insert
- * and delete, the operations on gasless keys, which have no event, and the roots that its transactions name for accounts.
+ * What a block of a data shard says about the shard's trie, as bytes, in the order of application: the keys that its events
+ * insert and delete, the operations on gasless keys, which have no event, and the roots that its transactions name for
+ * accounts.
  */
 export type KeyRecord =
   | { readonly kind: "key"; readonly key: TrieKey; readonly isPresent: boolean }
@@ -58,8 +59,8 @@ function tagged(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Applies a KEY_ADD or KEY_REMOVE to the trie of its home shard, in a transaction: it deletes the KEY_ADD of the same public key. A
- * KEY_REMOVE stays in the trie for ever.
+ * Applies a KEY_ADD or KEY_REMOVE to the trie of its home shard, in a transaction. It deletes the previous KEY_ADD of the
+ * same public key. A KEY_REMOVE stays in the trie permanently.
  */
 export function applyKeyOperation(
   db: IndexDatabase,

@@ -38,9 +38,9 @@ import type { ChangedKind } from "./key-changes.ts";
 import { UpperLevels } from "./upper-levels.ts";
 import type { WorkBudget } from "./work-budget.ts";
 
-/** What a batch of blocks changed in the tries. */
+/** Changes of a batch of blocks to the tries. */
 export interface ChangedTries {
-  /** The data shard of the blocks; undefined for those of shard 0, and for what no block says. */
+  /** The data shard of the blocks; undefined for those of shard 0, and for changes outside of blocks. */
   readonly shard: number | undefined;
   readonly kinds: readonly ChangedKind[];
   readonly claimedRoots: Iterable<ClaimedRoot>;
@@ -48,18 +48,18 @@ export interface ChangedTries {
   readonly nowSecs: number;
 }
 
-/** Keeps the roots of accounts and compares the roots of shards, in the transactions that change them. */
+/** Maintains the roots of accounts and compares the roots of shards, in the transactions that change them. */
 export type RootKeeper = ReturnType<typeof createRootKeeper>;
 
 export interface RootKeeperDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly budget: WorkBudget;
-  /** For the accounts that have no root yet: there may be millions. Default: the same. */
+  /** For accounts without a root, of which there may be millions. Default: the same budget. */
   readonly firstBudget?: WorkBudget;
-  /** For accounts that no block has changed. Default: the same. */
+  /** For accounts that no block has changed. Default: the same budget. */
   readonly scrubBudget?: WorkBudget;
-  /** Kinds of an account with more keys are computed later, at most once an hour each. */
+  /** Kinds of an account with more keys than this are computed later, at most once an hour each. */
   readonly maxKeysAtOnce: number;
 }
 
@@ -72,11 +72,11 @@ export function createRootKeeper(deps: RootKeeperDeps) {
   let kinds: KindRoots | undefined;
   const kept = new KeptKinds();
   let upper = new Map<number, UpperLevels>();
-  /** When a large kind was computed last. */
+  /** When each large kind was last computed. */
   const largeAt = new Map<string, number>();
   /** The last account that was computed without a change. */
   let scrubbedUpTo = -1;
-  /** Where the next look for kinds that are out of date begins. */
+  /** Where the next search for outdated kinds starts. */
   const dirtyFrom = new Map<number, Uint8Array>();
 
   const kindRoots = () => (kinds ??= new KindRoots(db, network, shardCount(db)));
@@ -87,7 +87,7 @@ export function createRootKeeper(deps: RootKeeperDeps) {
     computeFirst();
     const computedUpTo = rootsComputedUpTo(db);
     for (const one of changed) {
-      // Those of later accounts are computed with the accounts.
+      // The kinds of later accounts are computed together with the accounts.
       if (fidOfKey(one.account) > computedUpTo) continue;
       if (!recompute(one, nowSecs)) markDirty(db, one.shard, one.account, one.kind);
     }
@@ -99,8 +99,8 @@ export function createRootKeeper(deps: RootKeeperDeps) {
   }
 
   /**
-   * Computes an account again that no block has changed, at most one for each batch: rows may be lost on the disk. The next comparison
-   * with a signed root shows it then.
+   * Recomputes an account that no block has changed, at most one per batch, because the disk may lose rows. The next
+   * comparison with a signed root then shows it.
    */
   function scrub(): void {
     if (!scrubBudget.hasRoom()) return;
@@ -122,7 +122,7 @@ export function createRootKeeper(deps: RootKeeperDeps) {
     }
   }
 
-  /** Computes the roots of accounts that have none yet, as far as the budget goes. */
+  /** Computes the roots of accounts that have none yet, as far as the budget allows. */
   function computeFirst(): void {
     if (areRootsKept(db)) return;
     let fid = rootsComputedUpTo(db);
@@ -151,11 +151,11 @@ export function createRootKeeper(deps: RootKeeperDeps) {
     store(shard, account, kindRoots().ofAccount(shard, account));
   }
 
-  /** Computes the root of a kind again, unless it has to wait. Returns whether it did. Kept keys cost next to nothing. */
+  /** Recomputes the root of a kind, unless it has to wait. Returns whether it did. Kept keys cost next to nothing. */
   function recompute(changed: ChangedKind, nowSecs: number): boolean {
     const { shard, account, kind } = changed;
     const isBelowOpaque = isOpaque(db, shard, account, kind);
-    // It waits until the child is read again.
+    // It waits until the child has been read again.
     if (isBelowOpaque && isDirty(db, shard, account, kind)) return false;
     const stored = storedAccount(db, shard, account);
     const before = stored ? decodeKinds(stored.kinds) : [];
@@ -233,7 +233,7 @@ export function createRootKeeper(deps: RootKeeperDeps) {
     for (const claimed of claimedRoots) nameAccount(shard, claimed);
   }
 
-  /** Stores the root that a transaction names for an account, where the computed one is another. */
+  /** Stores the root that a transaction names for an account, if it differs from the computed one. */
   function nameAccount(shard: number, { account, root }: ClaimedRoot): void {
     const stored = storedAccount(db, shard, account);
     if (Buffer.compare(stored?.root ?? new Uint8Array(), root) === 0) return;
@@ -243,13 +243,13 @@ export function createRootKeeper(deps: RootKeeperDeps) {
 
   return {
     update,
-    /** Computes the root of an account again, whatever is stored of it, and compares that of its shard. */
+    /** Recomputes the root of an account, whatever is stored, and compares that of its shard. */
     recompute(shard: number, account: Uint8Array, nowSecs: number): void {
       dropDirtyAccount(db, shard, account);
       computeAccount(shard, account);
       if (areRootsKept(db)) compare(shard, [], nowSecs);
     },
-    /** Forgets what a transaction that was rolled back has computed. */
+    /** Discards what a rolled-back transaction has computed. */
     discard(): void {
       upper = new Map();
       dirtyFrom.clear();

@@ -11,12 +11,12 @@ import { messageHash } from "../../protocol/message/message-hash.ts";
 import { MessageType } from "../../protocol/wire/generated/message.ts";
 import { fidOfKey, fnameKeyOf, messageKey, type TrieKey } from "../../trust/trie-key.ts";
 
-/** What accounts of a snapshot say about the keys of their shard, beside the records that are stored. */
+/** What accounts of a snapshot say about the keys of their shard, besides the stored records. */
 export interface SnapshotKeys {
   readonly shard: number;
   /**
-   * Keys that no row derives, and those of names and lends, which each shard has and the rows derive for all of them or none: which
-   * of those the rows derive is known once all snapshots are read.
+   * Keys that no row produces, and keys of names and lends. Every shard has the latter, and the rows produce them for all
+   * shards or none; which of them they produce is known once all snapshots have been read.
    */
   readonly keys: ByteList;
   readonly keyAdds: readonly KeyAdd[];
@@ -33,8 +33,8 @@ export function storeSnapshotKeys(db: IndexDatabase, { shard, keys, keyAdds, opa
 const NAMES_PER_READ = 1000;
 
 /**
- * Ends a fill from snapshots, in the transaction that says that all of them are read: what rows derive and a shard does not have is
- * corrected, and what they derive and it has needs no correction. From `from` on, the keys of a shard are known.
+ * Ends a fill from snapshots, in the transaction that records that all of them have been read. Keys that rows produce but a
+ * shard lacks are corrected; keys that both have need no correction. From block `from` on, the keys of a shard are known.
  */
 export function settleSnapshotKeys(
   db: IndexDatabase,
@@ -42,7 +42,7 @@ export function settleSnapshotKeys(
 ): void {
   const settle = (key: TrieKey | undefined) => {
     if (!key) return;
-    // What snapshots did not give is read by other calls, and taken to be in the trie.
+    // What snapshots did not provide is read by other calls, and assumed to be in the trie.
     const isRead = !isOnTodo(db, fidOfKey(key));
     for (const { shard } of known) {
       const isPresent = correction(db, shard, key) === true;

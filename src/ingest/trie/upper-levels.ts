@@ -3,15 +3,15 @@ import { accountRootsBetween, storedAccountsAfter } from "../../db/index/trie/ac
 import { type Levels, rootAbove, type UpperNode } from "../../trust/trie/trie.ts";
 import { ACCOUNT_BYTES } from "../../trust/trie-key.ts";
 
-/** A virtual shard is two nibbles, a group the next five: on mainnet some 16 accounts of 4,096 fids. */
+/** A virtual shard is two nibbles, a group the next five: on mainnet about 16 accounts of 4,096 fids. */
 const VIRTUAL_SHARDS: Levels = { top: 0, bottom: 2 };
 const GROUPS: Levels = { top: 2, bottom: 7 };
 const ACCOUNTS: Levels = { top: 7, bottom: 10 };
 const ACCOUNTS_PER_READ = 1000;
 
 /**
- * The levels above the accounts of a shard's trie. The stored roots of accounts are below them: a changed account costs reading its
- * group, and hashing that and its virtual shard. Memory: 100 bytes a group, some 90,000 groups on mainnet.
+ * The levels above the accounts of a shard's trie, over the stored roots of accounts. A changed account costs reading its
+ * group, and hashing the group and its virtual shard. Memory: 100 bytes per group; about 90,000 groups on mainnet.
  */
 export class UpperLevels {
   readonly #db: IndexDatabase;
@@ -28,7 +28,7 @@ export class UpperLevels {
     this.#shard = shard;
   }
 
-  /** The stored root of an account has changed. */
+  /** Records that the stored root of an account has changed. */
   changed(account: Uint8Array): void {
     const first = firstOfGroup(account);
     this.#changedGroups.set(first.toHex(), first);
@@ -79,7 +79,7 @@ export class UpperLevels {
   }
 }
 
-/** An account has ten nibbles, of which the last three differ in a group. */
+/** Returns the first account of a group. An account has ten nibbles, the last three of which differ within a group. */
 function firstOfGroup(account: Uint8Array): Uint8Array {
   const first = Uint8Array.from(account);
   first[3] = (first[3] as number) & 0xf0;

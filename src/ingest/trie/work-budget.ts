@@ -1,8 +1,8 @@
-/** How much of a core the roots of accounts may take. */
+/** Limits the share of a core that computing the roots of accounts may take. */
 export interface WorkBudget {
-  /** Whether more may be done now. */
+  /** Reports whether more may be done now. */
   hasRoom(): boolean;
-  /** Runs work and counts the time that it takes. */
+  /** Runs work and charges the time that it takes. */
   spend<T>(work: () => T): T;
 }
 
@@ -11,7 +11,8 @@ const MAX_SAVED_MS = 250;
 const MAX_SAVED_OVER_MS = 5000;
 
 /**
- * A budget of a share of a core, of which that of five seconds can be saved up, at most a quarter of a second. Work may exceed it; the next work then waits.
+ * Creates a budget of a share of a core. The share of five seconds can be saved up, at most a quarter of a second. Work may
+ * exceed the budget; the next work then waits.
  *
  * @param nowMs a monotonic clock.
  * @param share default: 5 %.

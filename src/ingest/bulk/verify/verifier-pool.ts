@@ -20,27 +20,27 @@ export interface VerifierPoolDeps {
   readonly threads: number;
   /** Starts a thread. */
   readonly openThread: () => VerifierWorker;
-  /** The rules of the records that are verified. Read at each request, because the time in it passes. */
+  /** Returns the rules for verifying records. Called for each request, because the rules contain the current time. */
   readonly context: () => ValidationContext;
-  /** Called once when a thread failed or ended by itself. All calls reject then. */
+  /** Called once if a thread fails or ends by itself. All calls then reject. */
   readonly onCrash: (reason: string) => void;
-  /** Default: the service's own. */
+  /** Default: the program's own limit. */
   readonly maxBytesInFlight?: number;
 }
 
 /** Verifier threads. */
 export interface VerifierPool extends Verifier {
-  /** Ends the threads after the work that they have started. Other calls reject. */
+  /** Ends the threads once they have finished the work they have started. Other calls reject. */
   stop(): Promise<void>;
 }
 
-/** Messages of a part of a page. A page of a thousand messages occupies several threads. */
+/** Messages in a part of a page. A page of a thousand messages keeps several threads busy. */
 const MESSAGES_PER_PART = 250;
-/** A thread has its next request before it has finished one, so that it never waits for the pool. */
+/** A thread gets its next request before it has finished the current one, so that it never waits for the pool. */
 const REQUESTS_PER_THREAD = 2;
 /** Jobs are sent together up to this size, because a message between threads costs as much as some signatures. */
 const BYTES_PER_REQUEST = 64 * 1024;
-/** Further calls wait while more is in flight. A page of the largest messages is accepted by itself. */
+/** Further calls wait while more is in flight. A page of the largest messages is accepted on its own. */
 const MAX_BYTES_IN_FLIGHT = 16 * 1024 * 1024;
 
 interface PendingJob {
@@ -52,17 +52,17 @@ interface PendingJob {
 
 interface Thread {
   readonly worker: VerifierWorker;
-  /** Sent requests without a reply, the oldest first. */
+  /** Requests without a reply yet, oldest first. */
   requests: (readonly PendingJob[])[];
   /** Called when the thread has replied to all requests. */
   onIdle: () => void;
 }
 
-/** Starts threads that verify. Each call's parts are returned in order, but calls overtake each other. */
+/** Starts threads that verify. Each call's parts are returned in order, but calls may overtake each other. */
 export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
   const { maxBytesInFlight = MAX_BYTES_IN_FLIGHT } = deps;
   const queue: PendingJob[] = [];
-  /** The call that waits for room, and the end of the line of those after it. */
+  /** The call that waits for room, and the end of the queue of calls after it. */
   let waiter: PromiseWithResolvers<void> | undefined;
   let line: Promise<void> = Promise.resolve();
   let bytesInFlight = 0;
@@ -122,7 +122,9 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
     worker.postMessage({ context: deps.context(), jobs: jobs.map(({ job }) => job) }, transfer);
   }
 
-  /** Waits until there is room for bytes. Calls wait one after another, so that a large page is not overtaken for ever. */
+  /**
+   * Waits until there is room for the bytes. Calls wait one after another, so that a large page is not overtaken forever.
+   */
   async function reserve(bytes: number): Promise<void> {
     while (!fault && bytesInFlight > 0 && bytesInFlight + bytes > maxBytesInFlight) {
       waiter = Promise.withResolvers();
@@ -133,7 +135,7 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
     bytesInFlight += bytes;
   }
 
-  /** Queues jobs when there is room for their bytes. Resolves with their results in order. */
+  /** Queues jobs once there is room for their bytes. Resolves with their results in order. */
   async function run(jobs: readonly VerifierJob[]): Promise<VerifierResult[]> {
     const sizes = jobs.map((job) => buffersOfJob(job).reduce((sum, { byteLength }) => sum + byteLength, 0));
     const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
@@ -186,7 +188,7 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
   };
 }
 
-/** Resolves when a thread has replied to all requests: a thread is not terminated while it runs. */
+/** Resolves when a thread has replied to all requests, because a thread must not be terminated while it runs. */
 function idle(thread: Thread): Promise<void> {
   if (thread.requests.length === 0) return Promise.resolve();
   return new Promise((resolve) => {

@@ -46,7 +46,7 @@ export interface VerifierScope {
   postMessage(reply: VerifierReply, transfer: ArrayBuffer[]): void;
 }
 
-/** Runs the jobs that arrive at a thread. An error, which can only be a bug, ends the thread. */
+/** Runs the jobs that arrive at a thread. An error can only be a bug, and ends the thread. */
 export function serveVerifier(scope: VerifierScope): void {
   scope.onmessage = ({ data: { context, jobs } }) => {
     const results = jobs.map((job) => runJob(job, context));
@@ -80,7 +80,7 @@ export function buffersOfJob(job: VerifierJob): ArrayBuffer[] {
     : [bufferOf(job.part.keys), bufferOf(job.part.messages)];
 }
 
-/** Returns the buffer that a packed list has for itself. */
+/** Returns the buffer of a packed list, which it shares with nothing else. */
 export function bufferOf({ bytes }: ByteList): ArrayBuffer {
   return bytes.buffer as ArrayBuffer;
 }

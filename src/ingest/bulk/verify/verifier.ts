@@ -19,20 +19,22 @@ import { fidOfKey, keysOfSigned } from "../../../trust/trie-key.ts";
 import { decodeRecord, type EncodedRecord, validateRecord } from "../../record.ts";
 import { CandidatePacker, type SpoolCandidates } from "../spool-candidates.ts";
 
-/** Messages of one fid and store as another node sent them. None of them has been verified. */
+/** Messages of one fid and store as sent by another node. None of them has been verified. */
 export interface MessagePage {
   readonly fid: number;
   readonly store: Store;
   readonly messages: ByteList;
-  /** Whether the fids that valid messages mention are collected. */
+  /** Whether to collect the fids that valid messages mention. */
   readonly collectsMentions: boolean;
-  /** Whether valid messages are packed for the bulk build, on the thread that verifies them. */
+  /** Whether to pack valid messages for the bulk build on the thread that verifies them. */
   readonly packsColumns?: boolean;
 }
 
-/** The messages of a page that passed every rule that depends only on the message, their hash and signature included. */
+/**
+ * The messages of a page that passed every rule that depends only on the message, including those for hash and signature.
+ */
 export interface VerifiedPage {
-  /** The valid messages of the fid and store, in the order of the page and as they were received; empty if `packed` is set. */
+  /** The valid messages of the fid and store, as received and in the order of the page; empty if `packed` is set. */
   readonly messages: ByteList;
   /** The valid messages for the bulk build, if the page `packsColumns`. */
   readonly packed?: PackedMessages | undefined;
@@ -42,51 +44,56 @@ export interface VerifiedPage {
   readonly mentioned: readonly number[];
 }
 
-/** Messages of a snapshot, each with the key that it has in the state's trie. */
+/** Messages of a snapshot, each with its key in the state's trie. */
 export interface SnapshotMessages {
   readonly keys: ByteList;
   readonly messages: ByteList;
 }
 
-/** What the messages of a snapshot are. */
+/** Result of verifying the messages of a snapshot. */
 export interface VerifiedSnapshot {
-  /** The valid messages of their authors' accounts, for the bulk build. Those of username proofs and gasless keys are not among them. */
+  /**
+   * The valid messages of their authors' accounts, for the bulk build, excluding username proofs and those of gasless keys.
+   */
   readonly packed: PackedMessages;
   /** The username proofs in valid messages, encoded. */
   readonly proofs: readonly Uint8Array[];
-  /** The keys of messages that are stored in no row from which they follow: proofs, gasless keys, channels, refused ones. */
+  /** The keys of messages that no stored row produces: proofs, gasless keys, channels, refused ones. */
   readonly unstored: readonly Uint8Array[];
   readonly keyAdds: readonly KeyAdd[];
-  /** Why messages were refused that are as the network has them. */
+  /** Why messages were refused although they match the network's state. */
   readonly refusals: readonly Rejection[];
-  /** Why the page is not one of the network's state; undefined if it may be. */
+  /** Why the page cannot be one of the network's state; undefined if it can. */
   readonly broken: PageRefusal | undefined;
 }
 
 /**
- * Verifies messages and records that another node or a file provides. Every message is verified in full: decoded,
- * hashed, its Ed25519 signature and the Ethereum signature of its claim checked.
+ * Verifies messages and records from another node or a file. Every message is verified in full: it is decoded and hashed,
+ * and its Ed25519 signature and the Ethereum signature of its claim are checked.
  */
 export interface Verifier {
   /**
-   * Verifies a page. The caller must not use the page's buffer any more. Waits while too many bytes are in flight.
-   * Returns the page in parts, in order; parts are verified concurrently.
+   * Verifies a page. The caller must not use the page's buffer afterwards. Waits while too many bytes are in flight. Returns
+   * the page in parts, in order; parts are verified concurrently.
    */
   verifyPage(page: MessagePage): Promise<readonly VerifiedPage[]>;
   /** Verifies messages of a snapshot. Returns them in parts, in order. */
   verifySnapshot(part: SnapshotMessages): Promise<readonly VerifiedSnapshot[]>;
-  /** Validates records. If `collectsCandidates`, the valid ones that may go to the spool of an import are packed for it. */
+  /**
+   * Validates records. If `collectsCandidates` is set, valid records that may go to the spool of an import are packed for
+   * it.
+   */
   validateRecords(
     records: readonly EncodedRecord[],
     options: { readonly collectsCandidates: boolean },
   ): Promise<ValidatedRecords>;
 }
 
-/** What validating records has found. */
+/** Result of validating records. */
 export interface ValidatedRecords {
-  /** Why records were refused, by their place. The others are valid. */
+  /** Why records were refused, by their index. The others are valid. */
   readonly refusals: ReadonlyMap<number, Rejection>;
-  /** Of parts of the records, in order; empty unless requested. */
+  /** Per part of the records, in order; empty unless requested. */
   readonly candidates: readonly SpoolCandidates[];
 }
 
@@ -127,7 +134,7 @@ export function verifySnapshot(part: SnapshotMessages, context: ValidationContex
     broken = decoded.ok ? misplaced(decoded.value, key) : "bad_message";
     if (broken || !decoded.ok) break;
     const message = decoded.value;
-    // The account of a borrower has the lend, too.
+    // The account of a borrower also contains the lend.
     if (message.data.fid !== fidOfKey(key)) continue;
     const refusal = validateMessage(message, context);
     if (refusal && !isSigned(message)) broken = "bad_message";
@@ -156,14 +163,14 @@ function isStoredAsMessage({ data: { body } }: SignedMessage): boolean {
     case "frameActionBody":
     case "keyAddBody":
     case "keyRemoveBody":
-    // What holds a slot of a channel is read from the blocks of shard 0, which order it.
+    // The content of a channel's slots is read from the blocks of shard 0, which order it.
     case "channelUpdateBody":
     case "channelMemberBody":
     case "channelPinBody":
     case "channelModerateBody":
       return false;
     case "lendStorageBody":
-      // It ends the lend before it and leaves no row.
+      // It ends the previous lend and leaves no row.
       return body.value.numUnits > 0;
     default:
       return true;
@@ -195,7 +202,7 @@ function isOfPage({ fid, store }: MessagePage, message: SignedMessage): boolean 
   return slotOf(message).store === store;
 }
 
-/** A verifier that works on the calling thread, for work that is too small for threads of its own. */
+/** Creates a verifier that works on the calling thread, for work too small to justify threads. */
 export function createInlineVerifier(context: () => ValidationContext): Verifier {
   return {
     verifyPage: async (page) => [verifyPage(page, context())],

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 
-/** A gasless key. Times are in unix seconds. */
+/** A gasless key. Times are in Unix seconds. */
 export interface GaslessKey {
   readonly key: Uint8Array;
   readonly fid: number;
@@ -9,7 +9,7 @@ export interface GaslessKey {
   readonly requestFid: number;
   /** Numbers of the message types that it may sign. */
   readonly scopes: readonly number[];
-  /** The key expires when it was not used for so long. */
+  /** The key expires when it has not been used for this long. */
   readonly ttlSecs: number;
   readonly addedAt: number;
   readonly lastUsedAt: number;
@@ -56,7 +56,7 @@ const deleteKey = statement<unknown, [key: Uint8Array, fid: number]>(
   "gasless-keys.delete",
   "DELETE FROM gasless_keys WHERE key = ? AND fid = ?",
 );
-/** The nonce of the KEY_ADD of a user's gasless key, 0 if it is not known; undefined without that key. */
+/** Returns the nonce of the KEY_ADD of a user's gasless key, 0 if it is not known; undefined if the key does not exist. */
 export function gaslessKeyNonce(db: IndexDatabase, key: Uint8Array, fid: number): number | undefined {
   return db.get(nonceOf, key, fid)?.nonce;
 }
@@ -76,7 +76,7 @@ export function gaslessKeysOf(db: IndexDatabase, fid: number): Pick<GaslessKey, 
   return db.all(keysOf, fid);
 }
 
-/** Stores a key. If it is stored already, the later of both last uses counts. */
+/** Stores a key. If it is already stored, the later of both last uses counts. */
 function putGaslessKey(db: IndexDatabase, gaslessKey: GaslessKey): void {
   const { key, fid, requestFid, scopes, ttlSecs, addedAt, lastUsedAt, nonce } = gaslessKey;
   db.run(putKey, key, fid, requestFid, JSON.stringify(scopes), ttlSecs, addedAt, lastUsedAt, nonce);
@@ -87,7 +87,7 @@ export function deleteGaslessKey(db: IndexDatabase, key: Uint8Array, fid: number
   db.run(deleteKey, key, fid);
 }
 
-/** Records a use. As on the reference node, the last use moves in steps of more than 300 seconds. */
+/** Records a use. As on the reference node, the last use advances in steps of more than 300 seconds. */
 export function touchGaslessKey(db: IndexDatabase, key: Uint8Array, fid: number, usedAt: number): void {
   db.run(touchKey, key, fid, usedAt);
 }
@@ -98,7 +98,7 @@ export interface KeyRemoval {
   readonly nonce: number;
 }
 
-/** The last nonces of a user and of requesting apps, the latter over all users. */
+/** The last nonces of a user, and of requesting apps across all users. */
 export interface KeyNonces {
   readonly fid: number;
   readonly userNonce: number;
@@ -112,8 +112,8 @@ export function storeGaslessKey(db: IndexDatabase, key: GaslessKey): void {
 }
 
 /**
- * Removes a key. A removal raises the nonce that it carried. A removal that is repeated finds no key, and leaves its app's
- * nonce as the first time set it.
+ * Removes a key and raises the nonce that the removal contains. A repeated removal finds no key, and leaves its app's nonce
+ * unchanged.
  */
 export function removeGaslessKey(
   db: IndexDatabase,
@@ -160,7 +160,7 @@ export function userNonce(db: IndexDatabase, fid: number): number {
   return db.get(lastNonce, fid, NO_FID)?.nonce ?? 0;
 }
 
-/** Returns the last nonce with which keys of an app removed themselves, over all users; 0 before the first. */
+/** Returns the last nonce with which keys of an app removed themselves, across all users; 0 before the first. */
 export function appNonce(db: IndexDatabase, requestFid: number): number {
   return db.get(lastNonce, NO_FID, requestFid)?.nonce ?? 0;
 }
@@ -175,17 +175,17 @@ function raiseAppNonce(db: IndexDatabase, requestFid: number, nonce: number): vo
   if (nonce > 0) db.run(raiseNonce, NO_FID, requestFid, nonce);
 }
 
-/** Returns the apps with a nonce. */
+/** Returns the apps that have a nonce. */
 export function requestersWithNonce(db: IndexDatabase): number[] {
   return db.all(appsWithNonce, NO_FID).map(({ fid }) => fid);
 }
 
-/** Forgets the nonce of a user whose keys are no longer stored. */
+/** Deletes the nonce of a user whose keys are no longer stored. */
 export function deleteUserNonce(db: IndexDatabase, fid: number): void {
   db.run(deleteNonce, fid, NO_FID);
 }
 
-/** Forgets the nonce of an app that requested no stored key. */
+/** Deletes the nonce of an app that requested no stored key. */
 export function deleteAppNonce(db: IndexDatabase, requestFid: number): void {
   db.run(deleteNonce, NO_FID, requestFid);
 }

@@ -51,7 +51,7 @@ const deleteRemoval = statement<unknown, [key: Uint8Array]>(
 
 const STALE_NONCE = invalid("nonce is not above the last one");
 
-/** Returns the gasless key that signed a message, if it may sign this type and has not expired for lack of use. */
+/** Returns the gasless key that signed a message, if it may sign this type and has not expired from disuse. */
 export function gaslessSigner(context: AdmitContext, { data, signer }: SignedMessage): KeyRow | undefined {
   const key = findGaslessKey(context.db, signer);
   if (!key || key.fid !== data.fid) return undefined;
@@ -60,7 +60,7 @@ export function gaslessSigner(context: AdmitContext, { data, signer }: SignedMes
   return scopes.includes(data.type) ? key : undefined;
 }
 
-/** Renews the gasless key that signed a message: its ttl starts again at the message's own time. */
+/** Renews the gasless key that signed a message: its ttl restarts at the message's time. */
 export function renewGaslessSigner({ db, signers }: MergeContext, { data, signer }: SignedMessage): void {
   if (signers.isNotGasless(signer)) return;
   if (findGaslessKey(db, signer)) touchGaslessKey(db, signer, data.fid, toUnixSecs(data.timestamp));
@@ -68,11 +68,11 @@ export function renewGaslessSigner({ db, signers }: MergeContext, { data, signer
 }
 
 /**
- * Checks what a KEY_ADD needs from the state with look-ups: a signed request by its app's custody address, a nonce above
+ * Checks by look-ups what a KEY_ADD requires from the state: a request signed by its app's custody address, a nonce above
  * the last one, and a key that is free or belongs to the same fid and app. `verifyKeyAddCustody` checks the custody
  * signature, which costs a thousand times as much.
  *
- * The reference node also accepts only one KEY_ADD a minute of an fid. That is a rate limit of its mempool, not a rule of
+ * The reference node also accepts only one KEY_ADD per minute and fid. That is a rate limit of its mempool, not a rule of
  * the protocol: a delayed message is still valid a minute later, so it is accepted here.
  */
 export function admitKeyAdd(
@@ -98,19 +98,19 @@ export function admitKeyAdd(
     : invalid(`an fid has at most ${MAX_GASLESS_KEYS} gasless keys`);
 }
 
-/** Recovers the signer of a KEY_ADD. It must be the custody address of the message's fid. */
+/** Recovers the signer of a KEY_ADD, which must be the custody address of the message's fid. */
 export function verifyKeyAddCustody(db: IndexDatabase, data: MessageData): Rejection | undefined {
   return isCustody(db, data.fid, recoverKeyAddCustody(data))
     ? undefined
     : invalid("custody_signature is not of the fid's custody address");
 }
 
-/** Whether a KEY_REMOVE with this hash was the last one of its key. */
+/** Reports whether a KEY_REMOVE with this hash was the last one of its key. */
 export function isLastRemoval(db: IndexDatabase, key: Uint8Array, hash: Uint8Array): boolean {
   return isSame(db.get(lastRemoval, key)?.hash, hash);
 }
 
-/** Checks what a KEY_REMOVE needs from the state with look-ups: a key of the fid and a nonce above the last one. */
+/** Checks by look-ups what a KEY_REMOVE requires from the state: a key of the fid and a nonce above the last one. */
 export function admitKeyRemove(
   { db }: AdmitContext,
   { data, hash }: SignedMessage,
@@ -135,8 +135,8 @@ export function verifyKeyRemoveCustody(
 }
 
 /**
- * Applies an admitted key operation. Returns false for any other message. The KEY_ADD is stored as the key's message, one
- * for each key. For a KEY_REMOVE only the hash is stored, because its nonce keeps it from being replayed.
+ * Applies an admitted key operation. Returns false for any other message. A KEY_ADD is stored as the key's message, one per
+ * key. For a KEY_REMOVE only the hash is stored, because its nonce prevents replays.
  */
 export function applyKeyMessage(context: MergeContext, message: SignedMessage): boolean {
   const { data } = message;
@@ -154,7 +154,7 @@ function addKey({ db, store, signers }: MergeContext, message: SignedMessage, bo
   const addedAt = toUnixSecs(timestamp);
   removeKeyMessage(store, fid, key);
   store.put(message, { store: Store.GaslessKeys, slot: key, kind: Kind.Add });
-  // A KEY_ADD of a known key starts a new life: its earlier uses no longer count.
+  // A KEY_ADD of a known key starts over: its earlier uses no longer count.
   deleteGaslessKey(db, key, fid);
   signers.clear();
   storeGaslessKey(db, { key, fid, requestFid, scopes, ttlSecs, addedAt, lastUsedAt: addedAt, nonce });
@@ -171,7 +171,10 @@ function removeKey(
   db.run(putRemoval, body.key, hash);
 }
 
-/** Whether the message that last changed a key has this hash or data, so that the same message is submitted again. */
+/**
+ * Reports whether the message that last changed a key has this hash or data, so that the same message is being submitted
+ * again.
+ */
 function isSame(last: Uint8Array | undefined, submitted: Uint8Array): boolean {
   return last !== undefined && Buffer.compare(last, submitted) === 0;
 }

@@ -7,22 +7,22 @@ const MAX_CACHED_KEYS = 20_000;
 
 /** The state of a key in the index, as far as the writer has read it. */
 interface KnownSigner {
-  /** The registered fid of which it is an active on-chain key. */
+  /** The registered fid for which it is an active on-chain key. */
   activeFid?: number;
   isNotGasless?: boolean;
 }
 
 /**
- * Keys that the writer found to be active on-chain keys of registered fids, and keys that are not gasless keys. Both are
- * forgotten when an on-chain event or a gasless key is merged or removed.
+ * Keys that the writer found to be active on-chain keys of registered fids, and keys that are not gasless. Both are
+ * discarded when an on-chain event or a gasless key is merged or removed.
  */
 export class SignerCache {
   readonly #signers = new Map<string, KnownSigner>();
-  /** One message looks its signer up several times. */
+  /** One message looks up its signer several times. */
   #lastKey: Uint8Array | undefined;
   #last: KnownSigner = {};
 
-  /** Whether the key is known to be an active on-chain key of this registered fid. */
+  /** Reports whether the key is known to be an active on-chain key of this registered fid. */
   isActive(fid: number, key: Uint8Array): boolean {
     return this.#of(key).activeFid === fid;
   }
@@ -31,7 +31,7 @@ export class SignerCache {
     this.#of(key).activeFid = fid;
   }
 
-  /** Whether the key is known not to be a gasless key. */
+  /** Reports whether the key is known not to be a gasless key. */
   isNotGasless(key: Uint8Array): boolean {
     return this.#of(key).isNotGasless === true;
   }
@@ -69,7 +69,7 @@ const signerOf = statement<
 );
 
 /**
- * Whether an on-chain key may sign messages of `fid`: its latest event is an add. After an admin reset the reference
+ * Reports whether an on-chain key may sign messages of `fid`: its latest event is an add. After an admin reset the reference
  * node finds the key's add again, so the key is active as before. A removed key is not active.
  */
 export function isActiveOnChainKey(db: IndexDatabase, fid: number, key: Uint8Array): boolean {
