@@ -14,11 +14,11 @@ export const Stage = {
 
 export type Stage = (typeof Stage)[keyof typeof Stage];
 
-/** How far a full sync from snapshots is. */
+/** Progress of a full sync from snapshots. */
 export const Replication = {
   /** Snapshots are being read. */
   Reading: 1,
-  /** All snapshots have been read. What they do not have has not. */
+  /** All snapshots have been read. What they do not contain has not. */
   Read: 2,
 } as const;
 
@@ -44,7 +44,7 @@ export class UpstreamPositions {
     return getPosition(this.#db, STAGE) as Stage | undefined;
   }
 
-  /** Whether every fid has been read once. An index of an earlier version says it by its stage only. */
+  /** Whether every fid has been read once. An index of an earlier version shows it only by its stage. */
   get isFilled(): boolean {
     return getPosition(this.#db, FILLED) === 1 || this.stage === Stage.Applying;
   }
@@ -54,7 +54,7 @@ export class UpstreamPositions {
     return getPosition(this.#db, SHARDS);
   }
 
-  /** The fingerprint of the scope that is followed. */
+  /** The fingerprint of the followed scope. */
   get scope(): number | undefined {
     return getPosition(this.#db, SCOPE);
   }
@@ -69,14 +69,12 @@ export class UpstreamPositions {
     return getPosition(this.#db, IS_FULL) !== 0;
   }
 
-  /** How far the running full sync is with the snapshots of the network; undefined for one that reads fid by fid. */
+  /** Progress of the running full sync with the snapshots of the network; undefined for one that reads fid by fid. */
   get replication(): Replication | undefined {
     return (getPosition(this.#db, REPLICATION) || undefined) as Replication | undefined;
   }
 
-  /**
-   * Returns the newest block of a shard that, with all blocks before it, is in the index; undefined before the first.
-   */
+  /** Returns the newest block of a shard that is in the index with all blocks before it; undefined before the first. */
   applied(shard: number): number | undefined {
     return getPosition(this.#db, appliedKey(shard));
   }
@@ -101,7 +99,7 @@ export class UpstreamPositions {
     return getPosition(this.#db, startKey(shard)) ?? 1;
   }
 
-  /** The number of the last event of shard 0 that was journaled or applied. */
+  /** Number of the last event of shard 0 that was journaled or applied. */
   get seqnum(): number | undefined {
     const seqnum = getPosition(this.#db, SEQNUM);
     return seqnum === undefined || seqnum < 0 ? undefined : seqnum;
@@ -166,8 +164,8 @@ function startKey(shard: number): string {
 export const BLOCK_SHARD = 0;
 
 /**
- * Returns a function that returns why the index of a node that follows an upstream cannot be read: it is being built in bulk,
- * so it lacks rows and indexes. The function reads the index until blocks are applied for the first time.
+ * Returns a function that returns why the index of a node that follows an upstream cannot be read: while it is being built
+ * in bulk, it lacks rows and indexes. The function reads the index until blocks have been applied for the first time.
  */
 export function createBuildCheck(db: IndexDatabase): () => string | undefined {
   const positions = new UpstreamPositions(db);
@@ -181,7 +179,7 @@ export function createBuildCheck(db: IndexDatabase): () => string | undefined {
 }
 
 /**
- * Returns a function that returns whether the index of a node that follows an upstream has been filled once. The function
+ * Returns a function that reports whether the index of a node that follows an upstream has been filled once. The function
  * reads the index until it has.
  */
 export function createFillCheck(db: IndexDatabase): () => boolean {

@@ -21,7 +21,7 @@ export class Scope {
   readonly #mentioned: Set<number>;
 
   /**
-   * @param followed the fids whose whole state is stored; undefined for all.
+   * @param followed the fids whose complete state is stored; undefined for all.
    * @param mentioned the fids whose profiles are stored so far.
    */
   constructor(followed: ReadonlySet<number> | undefined, mentioned: Iterable<number>) {
@@ -36,12 +36,12 @@ export class Scope {
     return 1 + createHash("sha256").update(text).digest().readUIntBE(0, 6);
   }
 
-  /** The fids whose whole state is stored. */
+  /** The fids whose complete state is stored. */
   get followed(): FollowedFids {
     return this.#followed ?? "all";
   }
 
-  /** The fids of which anything is stored; undefined for all. */
+  /** The fids for which anything is stored; undefined for all. */
   get fids(): readonly number[] | undefined {
     return this.#followed && [...this.#followed, ...this.#mentioned];
   }
@@ -65,7 +65,7 @@ export class Scope {
     return this.shareOf(fid) !== "nothing";
   }
 
-  /** Adds the fids that stored messages mention. Returns those of which nothing was stored so far. */
+  /** Adds the fids that stored messages mention. Returns those for which nothing was stored so far. */
   addMentioned(fids: readonly number[]): number[] {
     if (!this.#followed) return [];
     const added = fids.filter((fid) => fid > 0 && this.shareOf(fid) === "nothing");

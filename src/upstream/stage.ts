@@ -29,7 +29,7 @@ export interface StageDeps {
   readonly positions: UpstreamPositions;
   readonly db: IndexDatabase;
   readonly rules: RelayRules;
-  /** When the versions of the engine take effect, as far as this program knows. */
+  /** When the engine versions take effect, as far as this program knows. */
   readonly schedule: EngineSchedule;
   readonly engine: EngineWatch;
   readonly scope: Scope;
@@ -45,7 +45,7 @@ export interface StageDeps {
   readonly concurrency: number;
   /** See `FollowerDeps`. */
   readonly roomBytes: () => Promise<number>;
-  /** Verifies the few messages that are read while blocks are applied. */
+  /** Verifies the few messages that are read while blocks are being applied. */
   readonly verifier: Verifier;
   /** Starts the threads that verify a backfill. They end with it. */
   readonly startVerifiers: () => StoppableVerifier;
@@ -54,9 +54,9 @@ export interface StageDeps {
   readonly end: () => void;
   /** Returns another node of the network, which may confirm or repair what the followed one sent; undefined if there is none. */
   readonly second: () => UpstreamClient | undefined;
-  /** Called for each account that was healed, or could not be. */
+  /** Called for each account that was healed or could not be healed. */
   readonly onHealing: (healing: Healing) => void;
-  /** The blocks that are waited for. */
+  /** Which blocks are being waited for. */
   readonly silence: SilenceWatch;
   /** See `ShardSource`. */
   readonly onStreamEnd: (cause: unknown) => void;
@@ -64,8 +64,8 @@ export interface StageDeps {
 }
 
 /**
- * Runs the parts of a stage concurrently. The stage ends when `task` ends or when any part fails. Then the other
- * parts are stopped; none of them runs any more when this resolves. Returns the gap that ended the stage, if any.
+ * Runs the parts of a stage concurrently. The stage ends when `task` ends or when any part fails. The other parts are then
+ * stopped; none of them is running when this resolves. Returns the gap that ended the stage, if any.
  */
 export async function runParts(
   { end }: Pick<StageDeps, "end">,

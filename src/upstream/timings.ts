@@ -1,28 +1,31 @@
 /** Delays and timeouts of following, in milliseconds. */
 export interface Timings {
-  /** Between two polls for new blocks of shard 0. */
+  /** Interval between polls for new blocks of shard 0. */
   readonly pollMs: number;
-  /** Before the first retry. Each further one waits twice as long. */
+  /** Delay before the first retry. Each further one is twice as long. */
   readonly retryMs: number;
   readonly maxRetryMs: number;
-  /** Between two looks whether an index at its bound has room. */
+  /** Interval between checks whether a full index has room. */
   readonly roomPollMs: number;
-  /** A stream that sends nothing for so long is opened again. The upstream makes one block a second. */
+  /** A stream that sends nothing for this long is opened again. The upstream makes one block per second. */
   readonly stallMs: number;
-  /** For the response to one call. */
+  /** Timeout for the response to one call. */
   readonly callTimeoutMs: number;
-  /** Between two questions for the newest blocks of a node that is not followed. */
+  /** Interval between requests for the newest blocks of a node that is not followed. */
   readonly headPollMs: number;
-  /** Without a block for so long, another node takes over that has a newer one. */
+  /** Without a block for this long, another node that has a newer one takes over. */
   readonly silenceMs: number;
-  /** The longest first pause of a node that was left. Each further one may be twice as long. */
+  /** The longest first pause of a node that was left. Each further pause may be twice as long. */
   readonly coolMs: number;
   readonly maxCoolMs: number;
-  /** Between two looks at the next engine version of the upstream. Default: an hour. */
+  /** Interval between checks of the upstream's next engine version. Default: an hour. */
   readonly engineCheckMs?: number;
-  /** For the response of one node to a question whose events a decision rests on. Default: that of `createConfirmEvents`. */
+  /**
+   * Timeout for one node's response to a question about events on which a decision rests. Default: that of
+   * `createConfirmEvents`.
+   */
   readonly confirmMs?: number;
-  /** Between two comparisons of the on-chain events of a random fid. Default: that of `sampleEvents`. */
+  /** Interval between comparisons of the on-chain events of a random fid. Default: that of `sampleEvents`. */
   readonly sampleMs?: number;
   /** How soon a node that refused calls for their number gets more of them again. Default: that of `CallRate`. */
   readonly rateRecoveryMs?: number;
@@ -41,7 +44,7 @@ export const DEFAULT_TIMINGS: Timings = {
   maxCoolMs: 60_000,
 };
 
-/** Waits. Resolves early when `signal` aborts. */
+/** Waits for `ms`. Resolves early when `signal` aborts. */
 export function wait(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -55,7 +58,7 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The delays between consecutive failures. */
+/** Delays between consecutive failures, doubling each time. */
 export class Backoff {
   #failures = 0;
 
@@ -65,7 +68,7 @@ export class Backoff {
     this.#timings = timings;
   }
 
-  /** Called after a success. */
+  /** Resets the delay. Called after a success. */
   reset(): void {
     this.#failures = 0;
   }

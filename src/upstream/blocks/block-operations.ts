@@ -31,11 +31,11 @@ export interface ShownUsername {
   readonly name: string;
 }
 
-/** Operations, the fids that they mention, and what of the blocks is logged. */
+/** Operations of blocks, the fids that they mention, and the events to log. */
 export interface Relayed {
   readonly ops: RelayedOp[];
   readonly mentioned: number[];
-  /** What users show from now on; see `readShownProofs`. */
+  /** Usernames that users show from now on (see `readShownProofs`). */
   readonly usernames: ShownUsername[];
   readonly hubBlocks: HubLogBlock[];
   readonly blocks: RelayedBlocks | undefined;
@@ -43,15 +43,17 @@ export interface Relayed {
   readonly unknown: readonly UnknownRecord[];
 }
 
-/** Messages of these stores are not stored: the upstream lists the proofs and keys of an fid, not their messages. */
+/**
+ * Messages of these stores are not stored, because the upstream lists the proofs and keys of an fid but not their messages.
+ */
 const NOT_STORED_AS_MESSAGES: ReadonlySet<Store> = new Set([Store.UsernameProofs, Store.GaslessKeys]);
 
-/** Where blocks of a data shard are from. */
+/** Source of the blocks of a data shard. */
 export interface BlockSource {
   readonly shard: number;
   readonly isJournal: boolean;
   /**
-   * Returns what the verified chunk of a block says beside its events. Undefined where the keys of the shard's trie are not
+   * Returns what the verified chunk of a block says besides its events. Undefined if the keys of the shard's trie are not
    * followed.
    */
   readonly keyRecordsOf?: ((block: number) => readonly Uint8Array[]) | undefined;
@@ -111,7 +113,7 @@ export function relayedBlocks(
   return relayed;
 }
 
-/** The context of a block that is converted into operations. */
+/** The context of a block that is being converted into operations. */
 interface BlockContext {
   readonly rules: RelayRules;
   readonly shard: number;
@@ -121,7 +123,7 @@ interface BlockContext {
   readonly relayed: Relayed & { readonly unknown: UnknownRecord[] };
   /** Undefined while hub events are not logged. */
   readonly logged: LoggedEvents | undefined;
-  /** Returns the hashes of the links that the block merges for an author. */
+  /** Returns the hashes of the links by an author that the block merges. */
   readonly linksOf: (fid: number) => readonly Uint8Array[];
   /** Decodes each message of the block once. */
   readonly decode: DecodeMessage;
@@ -169,7 +171,10 @@ function placeOf({ shard, number }: BlockContext, { id }: FollowedEvent): Record
   return { shard, block: number, position: id };
 }
 
-/** A registration comes from shard 0, if there is one: the data shard repeats it. */
+/**
+ * Returns the operation of an on-chain event. A registration is taken from shard 0, if there is one, because the data shard
+ * only repeats it.
+ */
 function onChainOp(
   { rules, blockTime }: BlockContext,
   { id, body }: FollowedEvent,
@@ -191,8 +196,8 @@ function isRegistration({ type }: OnChainEvent): boolean {
 }
 
 /**
- * A message of a channel is repeated by every data shard, in no order: it is logged only. Without shard 0 the one data shard has the
- * order of decisions, also of those about owners.
+ * Returns the operations of a channel message. Every data shard repeats it, in no order, so it is only logged. Without shard
+ * 0, the single data shard has the order of decisions, including those about owners.
  */
 function channelOps(
   { rules, blockTime }: BlockContext,
@@ -210,7 +215,7 @@ function channelOps(
     : [];
 }
 
-/** A message that this node refuses is not merged. The removals that it brought count. */
+/** Returns the operations of a merge. A message that this node refuses is not merged, but its removals count. */
 function relayMerge(
   block: BlockContext,
   event: FollowedEvent,
@@ -252,20 +257,23 @@ function fidOfProofs({ proof, deletedProof }: FollowedProofs): number {
   return shown ? UserNameProof.decode(shown).fid : 0;
 }
 
-/** Returns the message in `bytes` if this node stores such messages of its author. Its signature is not checked. */
+/** Returns the message in `bytes` if this node stores such messages by its author. Its signature is not checked. */
 function storedIn({ rules, decode }: BlockContext, bytes: Uint8Array): SignedMessage | undefined {
   const decoded = decode(bytes);
   return decoded.ok && isStored(rules, decoded.value) ? decoded.value : undefined;
 }
 
-/** Returns the reference of a message that the shard of its author reports. */
+/** Returns the reference of a message reported by its author's shard. */
 function refOf({ rules, shard }: BlockContext, message: SignedMessage): MessageRef | undefined {
   if (!isOfShard(rules, shard, message)) return undefined;
   const { store, slot } = slotOf(message);
   return { fid: message.data.fid, store, slot: Uint8Array.from(slot), hash: message.hash.slice() };
 }
 
-/** Every data shard reports the messages that shard 0 decides. Only the report of their author's shard counts. */
+/**
+ * Reports whether a report of a message counts. Every data shard reports the messages that shard 0 decides, but only the
+ * report of their author's shard counts.
+ */
 function isOfShard({ shards }: RelayRules, shard: number, { data }: SignedMessage): boolean {
   return shard !== BLOCK_SHARD && shardOfFid(data.fid, shards) === shard;
 }
@@ -282,7 +290,7 @@ function sparedBy({ linksOf }: BlockContext, { data }: SignedMessage): readonly 
   return data.body?.$case === "linkCompactStateBody" ? linksOf(data.fid) : undefined;
 }
 
-/** Whether a message changes a gasless key and the data shard is where that is decided, because there is no shard 0. */
+/** Reports whether a message changes a gasless key and the data shard decides that, because there is no shard 0. */
 function isKeyEvent({ hasBlockShard, scope }: RelayRules, { data }: SignedMessage): boolean {
   const { type } = data;
   const isKey = type === MessageType.MESSAGE_TYPE_KEY_ADD || type === MessageType.MESSAGE_TYPE_KEY_REMOVE;

@@ -5,10 +5,7 @@ import { BLOCK_SHARD } from "../positions.ts";
 import { Backoff } from "../timings.ts";
 import type { ShardSource } from "./shard-blocks.ts";
 
-/**
- * The position in shard 0: its last block that was read, and the number of its last event; undefined before the
- * first.
- */
+/** The position in shard 0: the last block that was read, and the number of its last event; undefined before the first. */
 export interface ChainPosition {
   readonly block: number;
   readonly seqnum: number | undefined;
@@ -20,11 +17,10 @@ export const CAUGHT_UP = Symbol("caught up");
 const TRIES_OF_A_BLOCK = 3;
 
 /**
- * Yields the blocks of shard 0 after `after`, each once, without end. The upstream has no stream of them, so it is
- * polled: after each poll that returned all blocks, `CAUGHT_UP` is yielded, and the consumer decides when to poll
- * again.
+ * Yields the blocks of shard 0 after `after`, each once, without end. The upstream has no stream of them, so it is polled.
+ * After each poll that returned all blocks, `CAUGHT_UP` is yielded, and the consumer decides when to poll again.
  *
- * @throws GapError if blocks or events are missing and stay missing when requested again.
+ * @throws GapError if blocks or events are missing and are still missing when requested again.
  */
 export async function* chainBlocks(
   source: Omit<ShardSource, "shard">,
@@ -82,9 +78,9 @@ export function seqnumOf({ data }: FollowedBlockEvent): number {
 }
 
 /**
- * Delays the blocks of data shards until shard 0 has been applied up to the event that they depend on: a gasless key
- * must be applied before the messages that it signed. If a whole poll of shard 0 does not bring that event, the block
- * is not delayed further.
+ * Delays the blocks of data shards until shard 0 has been applied up to the event that they depend on, because a gasless key
+ * must be applied before the messages that it signed. If a complete poll of shard 0 does not return that event, the block is
+ * not delayed further.
  */
 export class ChainGate {
   readonly #signal: AbortSignal;
@@ -100,19 +96,19 @@ export class ChainGate {
     signal.addEventListener("abort", () => this.#notify());
   }
 
-  /** Called when shard 0 has been applied up to the event `seqnum`. */
+  /** Records that shard 0 has been applied up to the event `seqnum`. */
   advanceTo(seqnum: number): void {
     this.#reached = Math.max(this.#reached, seqnum);
     this.#notify();
   }
 
-  /** Called when a poll of shard 0 has ended and all its blocks have been applied. */
+  /** Records that a poll of shard 0 has ended and all its blocks have been applied. */
   pollEnded(): void {
     this.#polls += 1;
     this.#notify();
   }
 
-  /** Waits before the next poll. Returns at once while a block waits for shard 0. */
+  /** Waits before the next poll. Returns at once while a block is waiting for shard 0. */
   async waitToPoll(ms: number): Promise<void> {
     if (this.#waiting > 0 || this.#signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -123,11 +119,11 @@ export class ChainGate {
   }
 
   /**
-   * Resolves when shard 0 has been applied up to `seqnum`, or a whole poll that started after this call has not
-   * brought it.
+   * Resolves when shard 0 has been applied up to `seqnum`, or when a complete poll that started after this call has not
+   * returned it.
    */
   async waitFor(seqnum: number): Promise<void> {
-    // The poll that is running may already have passed the event. The one after it has not.
+    // The running poll may already have passed the event. The next one has not.
     const lastPoll = this.#polls + 2;
     this.#waiting += 1;
     while (this.#reached < seqnum && this.#polls < lastPoll && !this.#signal.aborted) {

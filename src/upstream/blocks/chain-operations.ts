@@ -17,8 +17,9 @@ import { keyOp, mergeOp } from "./record-operations.ts";
 import { type RelayRules, validatedEvent, validateRelayed } from "./validate-relayed.ts";
 
 /**
- * Returns the operations of blocks of shard 0: lends of storage, additions and removals of keys, and from engine version 21 on
- * verifications and everything about channels. Shard 0 is the only source of channels: what data shards repeat of it has no order.
+ * Returns the operations of blocks of shard 0: lends of storage, additions and removals of keys and, from engine version 21
+ * on, verifications and everything about channels. Shard 0 is the only source of channels, because what data shards repeat
+ * of it has no order.
  */
 export function relayedChainBlocks(
   rules: RelayRules,
@@ -43,8 +44,9 @@ export function relayedChainBlocks(
 }
 
 /**
- * Returns what blocks of shard 0 say about channels, and what of them this program does not know, for an index that has the rest of them
- * already: the verifications that are live now are those of their authors' shards, unless these have not repeated a later decision.
+ * Returns what blocks of shard 0 say about channels, including records that this program does not know, for an index that
+ * already has the rest of those blocks. The verifications that are live now are those of their authors' shards, unless these
+ * have not repeated a later decision.
  *
  * @param isReplayed whether the shard of an fid has repeated an event of shard 0.
  */
@@ -101,14 +103,17 @@ function operationsOf(rules: RelayRules, block: FollowedBlock, event: FollowedBl
   }
 }
 
-/** What decides owners and channels is stored for all fids: without it the owner of a channel would be wrong. */
+/**
+ * Reports whether a message is stored for all fids because it decides owners or channels: without it, the owner of a channel
+ * would be wrong.
+ */
 function isDecidedHere({ scope }: RelayRules, { data }: SignedMessage): boolean {
   return isVerification(data.type) || isChannelMessage(data) || scope.shareOf(data.fid) === "all";
 }
 
 function operationOf(rules: RelayRules, message: SignedMessage, decision: Decision): RelayedOp | undefined {
   const { data } = message;
-  // What counts as history is the time of the block: a message may have been signed long before.
+  // The time of the block decides what counts as history, because a message may have been signed long before.
   const happenedAt = decision.decidedAt;
   if (isChannelMessage(data))
     return { kind: "channel", message: encodeMessage(message), decision, happenedAt };

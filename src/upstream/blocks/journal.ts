@@ -12,7 +12,7 @@ const BLOCKS_PER_READ = 200;
 /**
  * Encodes a block of a data shard for the journal. The confirming event comes first, as on the wire.
  *
- * @param keyRecords what its verified chunk says beside its events.
+ * @param keyRecords what its verified chunk says besides its events.
  */
 export function toJournal(
   { number, timestamp, hash, seqnum, events }: ShardBlock,
@@ -43,7 +43,7 @@ export function chainBlockToJournal(block: FollowedBlock): JournaledBlock {
   return { block: numberOf(block), bytes: FollowedBlock.encode(block).finish() };
 }
 
-/** A journaled block, and what its verified chunk said beside its events. */
+/** A journaled block, with what its verified chunk said besides its events. */
 export interface JournaledShardBlock extends ShardBlock {
   readonly keyRecords: readonly Uint8Array[];
 }

@@ -7,10 +7,10 @@ import { accountPrefix } from "../../trust/trie-key.ts";
 
 const ROOT_BYTES = 20;
 
-/** Where blocks are applied, the index itself knows what compact states and key operations delete. */
+/** Once blocks are applied, the index itself knows what compact states and key operations delete. */
 const KNOWN_BY_INDEX = { compactedLinks: () => [], keyAddOf: () => undefined };
 
-/** Returns what hub events of a block say about the keys of its shard's trie, encoded. */
+/** Returns what the hub events of a block say about the keys of its shard's trie, encoded. */
 export function keyRecordsOfEvents(events: readonly FollowedEvent[], decode: DecodeMessage): Uint8Array[] {
   return events.flatMap((event) =>
     [...changesOfEvent(event, KNOWN_BY_INDEX, decode)].map(({ kind, key }) =>
@@ -19,7 +19,10 @@ export function keyRecordsOfEvents(events: readonly FollowedEvent[], decode: Dec
   );
 }
 
-/** Returns what the transactions of a verified chunk say beside its events: operations on gasless keys, and roots of accounts. */
+/**
+ * Returns what the transactions of a verified chunk say besides its events: operations on gasless keys, and roots of
+ * accounts.
+ */
 export function keyRecordsOfChunk(
   transactions: readonly ChunkTransaction[],
   place: ShardPlace,
@@ -35,7 +38,7 @@ export function keyRecordsOfChunk(
   ];
 }
 
-/** That of an account without keys is empty. */
+/** The root of an account without keys is empty. */
 function isRoot({ length }: Uint8Array): boolean {
   return length === 0 || length === ROOT_BYTES;
 }

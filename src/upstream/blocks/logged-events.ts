@@ -6,12 +6,15 @@ import { HubEventType } from "../../protocol/wire/generated/hub.ts";
 import type { FollowedEvent } from "../../protocol/wire/generated/upstream.ts";
 import type { ShardBlock } from "../calls/decode/block-assembler.ts";
 
-/** Collects what the log of hub events gets of a block of the followed node: its events with their ids, as far as this node stores them. */
+/**
+ * Collects what the hub event log stores of a block of the followed node: its events with their ids, as far as this node
+ * stores their records.
+ */
 export class LoggedEvents {
   readonly #shard: number;
   readonly #block: ShardBlock;
   readonly #events: HubLogEvent[] = [];
-  /** Removals that have no event of their own on the followed node. They get free ids at the end of the block. */
+  /** Removals without an event on the followed node. They get free ids at the end of the block. */
   readonly #revoked: SignedMessage[] = [];
 
   constructor(shard: number, block: ShardBlock) {
@@ -42,7 +45,7 @@ export class LoggedEvents {
     this.#events.push({ id, type: HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE, fid, body });
   }
 
-  /** Adds a merge whose message this node refuses: of it only the removals count. */
+  /** Adds a merge whose message this node refuses. Only its removals count. */
   addRemovals(id: number, removed: readonly SignedMessage[]): void {
     const [first, ...others] = removed;
     if (!first) return;
@@ -92,7 +95,7 @@ function withoutData(body: HubEventBody): HubEventBody {
   }
 }
 
-/** A message without `data`. One that cannot be decoded stays as it is. */
+/** Returns a message without `data`. A message that cannot be decoded is returned unchanged. */
 function bare(message: Uint8Array): Uint8Array {
   const decoded = decodeMessage(message);
   return decoded.ok ? encodeMessage(decoded.value) : message;

@@ -3,10 +3,10 @@ import { UserDataType, UserNameProof } from "../../protocol/wire/generated/messa
 import type { UpstreamClient } from "../calls/client.ts";
 
 /**
- * Reads live proofs: those that the upstream lists for an fid, and the one of each of `names` that is not among them, which may be of
- * another fid. Returns each once, by its canonical bytes in hex.
+ * Reads live proofs: those that the upstream lists for an fid, and the proof of each of `names` that is not among them,
+ * which may belong to another fid. Returns each once, by its canonical bytes in hex.
  *
- * @param names the names that the fid is known by: those of its user data, and those of its stored proofs.
+ * @param names the names by which the fid is known: those of its user data, and those of its stored proofs.
  * @param decode returns the proof in `bytes`; undefined leaves it out.
  */
 export async function readLiveProofs(
@@ -36,7 +36,7 @@ export function nameText(name: Uint8Array): string {
   return Buffer.from(name).toString();
 }
 
-/** Returns the names in the USERNAME messages of a page of the upstream. */
+/** Returns the names in the USERNAME messages of a page from the upstream. */
 export function usernamesIn(page: readonly Uint8Array[]): string[] {
   return page.flatMap((bytes) => {
     const message = decodeMessage(bytes);
@@ -44,7 +44,7 @@ export function usernamesIn(page: readonly Uint8Array[]): string[] {
   });
 }
 
-/** Returns the name that a USERNAME message shows; undefined for any other message, and for one that shows none. */
+/** Returns the name that a USERNAME message shows; undefined for any other message, and for one that unsets the name. */
 export function usernameOf({ data: { body } }: SignedMessage): string | undefined {
   const isUsername =
     body?.$case === "userDataBody" && body.value.type === UserDataType.USER_DATA_TYPE_USERNAME;

@@ -4,8 +4,8 @@ import { type RelayedBatch, type RelayedOp, sizeOfOp } from "../../ingest/relaye
 /** Writes relayed operations. */
 export interface RelayWriter {
   /**
-   * Resolves when the batch is durable, throws if nothing of it is. A batch with spooled messages is durable together with those
-   * before it, at the end of the bulk build at the latest.
+   * Writes a batch. Resolves when it is durable; rejects if nothing of it is. A batch with spooled messages becomes durable
+   * together with the preceding ones, at the end of the bulk build at the latest.
    */
   apply(batch: RelayedBatch): Promise<void>;
   /** Runs the next step of the bulk build. Resolves with undefined when the index is built and durable. */
@@ -13,8 +13,8 @@ export interface RelayWriter {
 }
 
 /**
- * Accepts operations, the fids that they mention, and messages that are packed for the bulk build. Resolves when there is
- * room for more.
+ * Accepts operations, the fids that they mention, and messages packed for the bulk build. Resolves when there is room for
+ * more.
  */
 export type EmitOps = (
   ops: readonly RelayedOp[],
@@ -22,25 +22,25 @@ export type EmitOps = (
   packed?: readonly PackedMessages[],
 ) => Promise<void>;
 
-/** Accepts the operations of the fids that are read. */
+/** Accepts the operations of the fids being read. */
 export interface FidOps {
-  /** Returns what accepts the operations of one fid, for one attempt to read it. */
+  /** Returns a function that accepts the operations of one fid, for one attempt to read it. */
   ofFid(fid: number): EmitOps;
-  /** Whether an fid of the todo list must not be read now. */
+  /** Reports whether an fid of the todo list must not be read now. */
   isLater?(fid: number): boolean;
   /** Resolves when everything is written. */
   flush(): Promise<void>;
-  /** Throws the error of the batch that could not be written, if any. */
+  /** Throws the error of the batch that could not be written, if there was one. */
   throwIfFailed(): void;
 }
 
 /**
- * Records per transaction: enough to be worth the sync, few enough for a short wait. A transaction may exceed it by one
+ * Records per transaction: enough to be worth a sync, few enough for a short wait. A transaction may exceed it by one
  * operation.
  */
 const RECORDS_PER_BATCH = 1000;
 const MAX_WAITING_RECORDS = 4000;
-/** How long a batch that is not full waits for more. */
+/** How long, in milliseconds, a batch that is not full waits for more. */
 const LINGER_MS = 20;
 
 interface Portion {
@@ -50,9 +50,8 @@ interface Portion {
 }
 
 /**
- * Combines the operations of many readers into batches, which are written one after another in the order of arrival.
- * After a batch that could not be written nothing more is written, so that no operation is written before an earlier
- * one.
+ * Combines the operations of many readers into batches, which are written one after another in the order of arrival. After a
+ * batch that could not be written, nothing more is written, so that no operation is written before an earlier one.
  */
 export class OpBatcher implements FidOps {
   readonly #writer: RelayWriter;
@@ -72,7 +71,7 @@ export class OpBatcher implements FidOps {
     return (ops, mentioned) => this.add(ops, mentioned);
   }
 
-  /** Adds operations; resolves when there is room for more. */
+  /** Adds operations. Resolves when there is room for more. */
   async add(ops: readonly RelayedOp[], mentioned: readonly number[]): Promise<void> {
     this.throwIfFailed();
     const portions = portionsOf(ops, mentioned);
@@ -95,7 +94,7 @@ export class OpBatcher implements FidOps {
     this.throwIfFailed();
   }
 
-  /** Throws the error of the batch that could not be written, if any. */
+  /** Throws the error of the batch that could not be written, if there was one. */
   throwIfFailed(): void {
     if (this.#fault !== undefined) throw this.#fault;
   }
@@ -160,11 +159,11 @@ function portionsOf(ops: readonly RelayedOp[], mentioned: readonly number[]): Po
 }
 
 /**
- * Groups the items of `source` that arrive while the consumer processes the previous group: single items if they
- * arrive slowly, many at a time if they arrive fast. At most `maxWeight` is buffered, but at least one item.
+ * Groups the items of `source` that arrive while the consumer processes the previous group: single items if they arrive
+ * slowly, many at a time if they arrive fast. At most `maxWeight` is buffered, but at least one item.
  *
- * @param abandon ends the source if the consumer stops early; the source may be waiting for an item that never
- *   arrives.
+ * @param abandon ends the source if the consumer stops early, because the source may be waiting for an item that never
+ * arrives.
  */
 export async function* inBatches<Item>(
   source: AsyncGenerator<Item>,

@@ -10,7 +10,7 @@ import { UserNameProof, UserNameType } from "../../protocol/wire/generated/messa
 import type { FollowedEvent, FollowedProofs } from "../../protocol/wire/generated/upstream.ts";
 import { type RelayRules, validatedProof, validateRelayed } from "./validate-relayed.ts";
 
-/** @param deleted what the message replaces, as far as the upstream says so. */
+/** @param deleted the messages that this one replaces, as far as the upstream reports them. */
 export function mergeOp(
   message: SignedMessage,
   deleted: readonly MessageRef[],
@@ -46,10 +46,10 @@ export function keyOp({ data }: SignedMessage): RelayedOp | undefined {
 }
 
 /**
- * Returns the operation of a change of names; undefined without one in scope. A proof from a message counts if that message is valid,
- * and its contents are those of the message.
+ * Returns the operation of a change of names; undefined if none is in scope. A proof from a message counts if that message
+ * is valid and the contents match.
  *
- * @param blockTime unix seconds.
+ * @param blockTime Unix seconds.
  */
 export function proofOp(rules: RelayRules, blockTime: number, proofs: FollowedProofs): RelayedOp | undefined {
   const added = addedProof(rules, proofs);

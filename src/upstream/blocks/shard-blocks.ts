@@ -16,13 +16,13 @@ export interface ShardSource {
   readonly shard: number;
   readonly timings: Timings;
   readonly signal: AbortSignal;
-  /** Called when the stream ended, with its error if it has one, before it is opened again. */
+  /** Called when the stream has ended, with its error if it had one, before it is opened again. */
   readonly onStreamEnd: (cause: unknown) => void;
   /** Called for a fault that is retried. */
   readonly onFault: (what: string, cause: unknown) => void;
   /** Called with the newest block that the upstream reports. */
   readonly onHead: (block: number) => void;
-  /** Called each time that everything up to now has been read and the live stream takes over. */
+  /** Called whenever everything up to now has been read and the live stream takes over. */
   readonly onLive?: () => void;
 }
 
@@ -30,9 +30,9 @@ const EVENTS_PER_PAGE = 1000;
 const TRIES_OF_A_BLOCK = 3;
 
 /**
- * Yields the blocks of a data shard from `from` on, each complete and each once, without end. The live stream is
- * opened first. Earlier blocks are read from the node's log, and so is every block that the stream delivers
- * incompletely. Connection failures are retried.
+ * Yields the blocks of a data shard from `from` on, each complete and each once, without end. The live stream is opened
+ * first. Earlier blocks are read from the node's log, and so is every block that the stream delivers incompletely.
+ * Connection failures are retried.
  *
  * @throws GapError if the node no longer has a block.
  */
@@ -42,8 +42,8 @@ export async function* shardBlocks(source: ShardSource, from: number): AsyncGene
 }
 
 /**
- * Reads the events of a block whose types this program does not know, which its subscription leaves out. What cannot be read now is
- * counted nevertheless.
+ * Reads the events of a block whose types this program does not know, which its subscription leaves out. Events that cannot
+ * be read now are still counted.
  */
 async function unknownEventsOf(
   { client, shard, onFault }: ShardSource,
@@ -108,7 +108,7 @@ async function* completeBlocks(source: ShardSource, from: number): AsyncGenerato
   }
 }
 
-/** Yields the blocks of the node's log from `from` to `to`, or to its end if `to` is undefined. */
+/** Yields the blocks of the node's log from `from` to `to`, or to the end of the log if `to` is undefined. */
 async function* loggedBlocks(
   source: ShardSource,
   from: number,
@@ -135,13 +135,13 @@ async function* loggedBlocks(
     if (last) startId = last.id + 1;
     else break;
   }
-  // Blocks that the log should contain but did not are requested once more, one by one.
+  // Blocks that should be in the log but were not returned are requested again, one by one.
   for (let number = assembler.next; number <= head; number++) yield await oneBlock(source, number, head);
 }
 
 /**
  * Reads one block of the log. A block that is incomplete each time is accepted if key operations explain it: they are
- * counted but never logged, and come from shard 0.
+ * counted but never logged, and are taken from shard 0.
  */
 async function oneBlock(source: ShardSource, number: number, missingTo: number): Promise<ShardBlock> {
   const { client, shard, timings, signal } = source;

@@ -18,10 +18,10 @@ import { type UserNameProof, UserNameType } from "../../protocol/wire/generated/
 import type { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
 import type { Scope } from "../scope.ts";
 
-/** The rules that records of the upstream are checked against. */
+/** The rules by which records of the upstream are checked. */
 export interface RelayRules {
   readonly network: FarcasterNetwork;
-  /** The address that signs fnames; undefined where they need no signature. */
+  /** The address that signs fnames; undefined if they need no signature. */
   readonly nameServer: Uint8Array | undefined;
   readonly nowUnixSecs: number;
   readonly scope: Scope;
@@ -31,14 +31,14 @@ export interface RelayRules {
   readonly hasBlockShard: boolean;
   /** Whether the events of blocks are written to the log of hub events. */
   readonly logsHubEvents: boolean;
-  /** Called for a record that breaks the protocol's rules; it is skipped. */
+  /** Called for a record that breaks the protocol's rules. It is skipped. */
   readonly onRefused: (rejection: Rejection) => void;
 }
 
 /**
- * Decodes a message and applies every rule that depends only on it, its signature included: the upstream is trusted
- * for the effect of a message on the network's state, not for who signed it. Returns undefined for a message that
- * breaks a rule, and for one that `isRequested` rejects, which is not validated.
+ * Decodes a message and applies every rule that depends only on it, including its signature: the upstream is trusted for the
+ * effect of a message on the network's state, but not for who signed it. Returns undefined for a message that breaks a rule,
+ * and for one that `isRequested` rejects, which is not validated.
  */
 export function validateRelayed(
   { network, nowUnixSecs, onRefused }: RelayRules,
@@ -58,7 +58,7 @@ export function validateRelayed(
   return refusal ? undefined : message;
 }
 
-/** Returns the on-chain event in `bytes`, or undefined if it breaks a rule: no chain is asked whether it has the event. */
+/** Returns the on-chain event in `bytes`, or undefined if it breaks a rule. No chain is asked whether it has the event. */
 export function validatedEvent(rules: RelayRules, bytes: Uint8Array): OnChainEvent | undefined {
   const record = decodeRecord({ kind: "onChainEvent", bytes });
   const event = record.ok && record.value.kind === "onChainEvent" ? record.value.event : undefined;

@@ -1,35 +1,38 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { wait } from "../timings.ts";
 
-/** What a node that refuses calls for their number is called with at least. */
+/** Minimum rate at which a node is called after it refused calls for their number. */
 const MIN_PER_SEC = 0.5;
-/** Without a refusal for so long, half as many calls again are made. */
+/** After this time without a refusal, the rate rises by half. */
 const RECOVERY_MS = 10_000;
-/** Fewer calls a second do not overload a node: following blocks takes one or two, so a refusal of these has another cause. */
+/** Fewer calls per second do not overload a node: following blocks takes one or two, so a refusal has another cause. */
 const FEW_PER_SEC = 10;
-/** A rate that has recovered to this has no limit, if it had none. */
+/** A rate that has recovered to this becomes unlimited again, if it was before. */
 const UNLIMITED_PER_SEC = 1000;
-/** Calls that may be made at once after a pause, in time at the rate of now. */
+/** Calls that may be made at once after a pause, as time at the current rate. */
 const BURST_MS = 1000;
 /** A longer Retry-After counts as this. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
-/** Limits the calls to one node a second. A node that says that they are too many gets half of them, until it has accepted those for a while. */
+/**
+ * Limits the calls per second to one node. A node that reports too many gets half as many, until it has accepted those for a
+ * while.
+ */
 export class CallRate {
-  /** Calls a second; infinite for none. */
+  /** Calls per second; infinite for no limit. */
   readonly #limit: number;
   readonly #nowMs: () => number;
   readonly #recoveryMs: number;
   #perSec: number;
-  /** The time at which the calls so far are through at the rate. */
+  /** When the calls made so far are through at the current rate. */
   #paidUntilMs = 0;
   #blockedUntilMs = 0;
   #changedAtMs = 0;
-  /** Calls of this second and of the one before. */
+  /** Calls in this second and in the previous one. */
   #counted = { second: 0, calls: 0, before: 0 };
 
   /**
-   * @param limit calls a second; 0 for no limit.
+   * @param limit calls per second; 0 for no limit.
    * @param options.nowMs a monotonic clock.
    * @param options.recoveryMs default: 10 seconds.
    */
@@ -46,7 +49,7 @@ export class CallRate {
     this.#recoveryMs = recoveryMs;
   }
 
-  /** Calls a second at the moment. */
+  /** Calls per second at the moment. */
   get perSec(): number {
     return this.#perSec;
   }
@@ -66,13 +69,16 @@ export class CallRate {
     if (ms > 0) await wait(ms, signal);
   }
 
-  /** Called for each failed call: one that the node refused for the number of calls, or because it is overloaded, halves them. */
+  /**
+   * Called for each failed call. If the node refused it for the number of calls, or because it is overloaded, the rate is
+   * halved.
+   */
   failed(cause: unknown): void {
     if (!isRefusedForLoad(cause)) return;
     const nowMs = this.#nowMs();
     this.#count(nowMs, 0);
     this.#blockedUntilMs = Math.max(this.#blockedUntilMs, nowMs + retryAfterMs(cause));
-    // Calls that were in flight together are one refusal.
+    // Calls that were in flight together count as one refusal.
     if (this.#changedAtMs !== 0 && nowMs - this.#changedAtMs < 1000 && this.#perSec < this.#limit) return;
     const made = Math.max(this.#counted.calls, this.#counted.before, FEW_PER_SEC);
     this.#perSec = Math.max(MIN_PER_SEC, Math.min(this.#perSec, made) / 2);
@@ -96,7 +102,7 @@ export class CallRate {
   }
 }
 
-/** Faults of the connection, which the gRPC library reports with the same code as a node that is overloaded. */
+/** Faults of the connection, which the gRPC library reports with the same code as an overloaded node. */
 const OF_THE_CONNECTION =
   /No connection established|Connection dropped|ECONN|EPIPE|Name resolution|socket|Stream closed/i;
 /** A response beyond the limits of this side. */
@@ -109,7 +115,7 @@ function isRefusedForLoad(cause: unknown): cause is ServiceError {
   return code === status.UNAVAILABLE && !OF_THE_CONNECTION.test(details);
 }
 
-/** What the node asks to wait, in seconds or as a date, as HTTP has it. */
+/** Returns how long the node asks to wait, given in seconds or as a date, as in HTTP. */
 function retryAfterMs({ metadata }: ServiceError): number {
   const text = String(metadata?.get("retry-after")[0] ?? "");
   if (text === "") return 0;

@@ -37,7 +37,7 @@ export class ChannelCalls {
     this.#calls = calls;
   }
 
-  /** @throws MalformedError for a response that cannot be decoded: grpc-js takes it for a fault of the call. */
+  /** @throws MalformedError for a response that cannot be decoded, which grpc-js would report as a fault of the call. */
   async #read<Request, Response>(
     method: UnaryMethod,
     request: Codec<Request>,
@@ -64,7 +64,7 @@ export class ChannelCalls {
     return read.response;
   }
 
-  /** Returns all registrations of channels, each still encoded. A node that does not know of channels has none. */
+  /** Returns all registrations of channels, each still encoded. A node that does not support channels has none. */
   async registrations(): Promise<Uint8Array[]> {
     try {
       const request = { fid: 0, eventType: OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER };
@@ -77,7 +77,7 @@ export class ChannelCalls {
     }
   }
 
-  /** Returns who owns the channel with a name; undefined for a name that was never registered. */
+  /** Returns the owner of the channel with a name; undefined for a name that was never registered. */
   async owner(channelKey: string): Promise<ChannelOwnerResponse | undefined> {
     try {
       return await this.#read("getChannelOwner", ChannelOwnerRequest, { channelKey }, ChannelOwnerResponse);
@@ -97,7 +97,7 @@ export class ChannelCalls {
     return (await this.#read("getChannelPin", ChannelRequest, { channelId }, ChannelPinResponse)).pin;
   }
 
-  /** Returns a page of the slots of members, in every state. */
+  /** Returns a page of the member slots of a channel, in every state. */
   async members(channelId: Uint8Array, pageToken: Uint8Array | undefined): Promise<Page<ChannelMemberEntry>> {
     const request = ChannelMembersRequest.fromPartial({ channelId, pageSize: MESSAGES_PER_PAGE, pageToken });
     const { members, nextPageToken } = await this.#read(
@@ -138,7 +138,7 @@ export class ChannelCalls {
     return pageOf(channels, nextPageToken);
   }
 
-  /** Returns a page of the slots that channels have of an fid. */
+  /** Returns a page of the slots for an fid in all channels. */
   async membershipsOf(fid: number, pageToken: Uint8Array | undefined): Promise<Page<ChannelMembershipEntry>> {
     const { memberships, nextPageToken } = await this.#calls.unary(
       "getChannelMembershipsByFid",

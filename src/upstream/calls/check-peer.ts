@@ -7,7 +7,7 @@ import { NoBlocksError, PeerError } from "./peer.ts";
 
 const MAX_SHARDS = 1000;
 
-/** How a node that can be followed presents itself. */
+/** What a node that can be followed reports about itself. */
 export interface Peer {
   /** Number of its data shards. */
   readonly shards: number;
@@ -20,7 +20,7 @@ export interface Peer {
 
 /**
  * Checks that the peer is a Farcaster node that can be followed: it reports its number of shards, and serves the blocks of
- * shard 0 if it has that. Any other missing method fails at its first call.
+ * shard 0 if it has that shard. Any other missing method fails on its first call.
  *
  * @throws PeerError if it is not such a node; the error of a call if it cannot be reached.
  */
@@ -38,7 +38,7 @@ export async function checkPeer(client: UpstreamClient): Promise<Peer> {
   try {
     await blocks.next();
   } catch (cause) {
-    // Without shard 0, all fids are of one shard, which has the events of their keys.
+    // Without shard 0, all fids belong to one shard, which has the events of their keys.
     if (cause instanceof NoBlocksError && !blockShard && shards === 1)
       return { shards, hasBlockShard: false };
     throw cause;
@@ -46,7 +46,7 @@ export async function checkPeer(client: UpstreamClient): Promise<Peer> {
   return { shards, hasBlockShard: true };
 }
 
-/** Number of data shards. */
+/** Returns the number of data shards. */
 export function shardCount({ numShards }: GetInfoResponse): number {
   if (numShards < 1 || numShards > MAX_SHARDS) throw new PeerError(`it reports ${numShards} shards`);
   return numShards;
@@ -59,7 +59,7 @@ const NETWORK_NAMES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns the data of a message of the followed node, whose signature is not checked; undefined for one that cannot be read.
+ * Returns the data of a message of the followed node, without checking its signature; undefined if it cannot be read.
  *
  * @throws PeerError for a message of another network. Nothing else that a node reports names its network.
  */

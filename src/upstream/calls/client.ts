@@ -48,7 +48,7 @@ import { ENCODED, RECEIVED_BLOCK, type ReceivedBlock, SNAPSHOT_PAGE } from "./de
 import { MESSAGES_PER_PAGE, type Page, pageOf } from "./pages.ts";
 import type { ResponseStream } from "./response-stream.ts";
 
-/** The calls that return all messages of one kind of an fid, adds and removes. */
+/** Calls that return all messages of one kind of an fid, adds and removes. */
 export type MessagesMethod =
   | "getAllCastMessagesByFid"
   | "getAllReactionMessagesByFid"
@@ -64,12 +64,12 @@ interface InfoHeaders {
 }
 
 const FIDS_PER_PAGE = 1000;
-/** A page counts transfers, too, and contains only registrations. */
+/** The page size also counts transfers, although the page contains only registrations. */
 const HIGHEST_FIDS = 100;
 /** The reference node refuses more per call. */
 export const MAX_REQUESTERS_PER_CALL = 100;
 
-/** The calls of a HubService that a follower makes. See `CallTransport` for how they fail and end. */
+/** The calls of a HubService that a follower makes. For how they fail and end, see `CallTransport`. */
 export class UpstreamClient {
   readonly channels: ChannelCalls;
   readonly #calls: CallTransport;
@@ -86,7 +86,7 @@ export class UpstreamClient {
 
   /**
    * @param onPartial called if the node says that it follows only some fids.
-   * @param onDate called with the time of the response in unix milliseconds, if the header of HTTP has it: proxies add one.
+   * @param onDate called with the time of the response in Unix milliseconds, if it has the HTTP header, which proxies add.
    */
   info({ onPartial, onDate }: InfoHeaders = {}): Promise<GetInfoResponse> {
     return this.#calls.unary("getInfo", GetInfoRequest, {}, GetInfoResponse, (metadata) => {
@@ -127,7 +127,7 @@ export class UpstreamClient {
     return pageOf(messages, nextPageToken);
   }
 
-  /** Returns a page of the follows of an fid, the newest first, each still encoded. See `readShardPages`. */
+  /** Returns a page of the follows of an fid, newest first, each still encoded. See `readShardPages`. */
   async followsOf(targetFid: number, pageToken: Uint8Array | undefined): Promise<Page<Uint8Array>> {
     const request = { targetFid, linkType: "follow", pageSize: MESSAGES_PER_PAGE, pageToken, reverse: true };
     const response = await this.#calls.unary(
@@ -139,7 +139,7 @@ export class UpstreamClient {
     return pageOf(response.messages, response.nextPageToken);
   }
 
-  /** Returns a page of the casts below a URL, the newest first, each still encoded. See `readShardPages`. */
+  /** Returns a page of the casts below a URL, newest first, each still encoded. See `readShardPages`. */
   async castsBelow(parentUrl: string, pageToken: Uint8Array | undefined): Promise<Page<Uint8Array>> {
     const request = { parentUrl, pageSize: MESSAGES_PER_PAGE, pageToken, reverse: true };
     const response = await this.#calls.unary(
@@ -164,8 +164,8 @@ export class UpstreamClient {
   }
 
   /**
-   * Returns live proofs of an fid, each still encoded. A proof may be repeated, and the reference node leaves fnames out: of
-   * several it lists one, and none once another of the fid has moved away. `usernameProof` finds those.
+   * Returns live proofs of an fid, each still encoded. A proof may be repeated, and the reference node leaves out fnames: it
+   * lists one of several, and none once another of the fid's fnames has moved away. `usernameProof` finds those.
    */
   async usernameProofs(fid: number): Promise<Uint8Array[]> {
     return (await this.#calls.unary("getUserNameProofsByFid", FidRequest, { fid }, FollowedNames)).proofs;
@@ -182,8 +182,8 @@ export class UpstreamClient {
   }
 
   /**
-   * Returns a page of the active keys of an fid, on-chain and gasless, and the last nonces of gasless key operations:
-   * of the fid's custody address, and of `requesterFids` as apps, over all users.
+   * Returns a page of the active keys of an fid, on-chain and gasless, and the last nonces of gasless key operations: of the
+   * fid's custody address, and of `requesterFids` as apps, across all users.
    *
    * @param requesterFids at most `MAX_REQUESTERS_PER_CALL`.
    */
@@ -209,7 +209,7 @@ export class UpstreamClient {
 
   /**
    * Returns events of a shard in the order of their ids, from `startId` on and below `stopId`, at most `limit`. The
-   * response's page token is not used: after the last page it starts again at the first.
+   * response's page token is not used, because after the last page it starts again at the first.
    */
   async events(
     shardIndex: number,
@@ -221,7 +221,7 @@ export class UpstreamClient {
     return (await this.#calls.unary("getEvents", EventsRequest, request, FollowedEvents)).events;
   }
 
-  /** As `events`, each still encoded. */
+  /** Like `events`, but each still encoded. */
   async encodedEvents(
     shardIndex: number,
     startId: number,
@@ -232,19 +232,19 @@ export class UpstreamClient {
     return (await this.#calls.unary("getEvents", EventsRequest, request, EncodedEvents)).events;
   }
 
-  /** Returns the fids that the blocks `start` to `stop`, exclusive, of a data shard concern. */
+  /** Returns the fids that the blocks `start` to `stop` (exclusive) of a data shard concern. */
   async chunks(shardId: number, start: number, stop: number): Promise<ConcernedByChunks["chunks"]> {
     const request = { shardId, startBlockNumber: start, stopBlockNumber: stop };
     return (await this.#calls.unary("getShardChunks", ShardChunksRequest, request, ConcernedByChunks)).chunks;
   }
 
-  /** Returns the blocks `start` to `stop`, exclusive, of a data shard with their certificates. */
+  /** Returns the blocks `start` to `stop` (exclusive) of a data shard with their certificates. */
   async signedChunks(shardId: number, start: number, stop: number): Promise<SignedChunk[]> {
     const request = { shardId, startBlockNumber: start, stopBlockNumber: stop };
     return (await this.#calls.unary("getShardChunks", ShardChunksRequest, request, SignedChunks)).chunks;
   }
 
-  /** Returns the snapshots that the node has of a data shard, in any order. */
+  /** Returns the node's snapshots of a data shard, in any order. */
   async snapshots(shard: number): Promise<readonly SnapshotMetadata[]> {
     return (await this.#calls.unary("getShardSnapshotMetadata", SnapshotsRequest, { shard }, Snapshots))
       .snapshots;
@@ -255,13 +255,13 @@ export class UpstreamClient {
     return this.#calls.unary("getShardTransactions", SnapshotPageRequest, request, SNAPSHOT_PAGE);
   }
 
-  /** Returns the children of a node of a shard's trie, as it is now. */
+  /** Returns the current children of a node of a shard's trie. */
   async trieChildren(shard: number, prefix: Uint8Array): Promise<readonly TrieChild[]> {
     const request = { shard, prefix };
     return (await this.#calls.unary("getTrieMetadataByPrefix", TrieNodeRequest, request, TrieNode)).children;
   }
 
-  /** Streams the blocks of shard 0 from `start` on, below `stop`, that exist so far. */
+  /** Streams the existing blocks of shard 0 from `start` on, below `stop`. */
   blocks(start: number, stop?: number): ResponseStream<ReceivedBlock> {
     const request = { startBlockNumber: start, stopBlockNumber: stop };
     return this.#calls.stream("getBlocks", BlocksRequest, request, RECEIVED_BLOCK);

@@ -19,11 +19,12 @@ import { ResponseStream } from "./response-stream.ts";
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens a connection to the upstream at the first call and again after each loss. Calls meanwhile fail as
- * UNAVAILABLE. `url` is http (plain) or https (TLS), without path and credentials, as the settings check.
+ * Opens a connection to the upstream on the first call, and again after each loss. Calls meanwhile fail as UNAVAILABLE.
+ * `url` is http (plain) or https (TLS), without path and credentials, as the settings check.
  *
- * @param options.address where the host is, if that was looked up before: no other address is called.
- * @param options.contact how the operator of the called node reaches ours (`upstream.contact`). Default: not said.
+ * @param options.address the host's address, if it was looked up before: no other address is called.
+ * @param options.contact how the operator of the called node can reach this node's operator (`upstream.contact`). Default:
+ * not sent.
  */
 export function connectUpstream(
   url: string,
@@ -54,20 +55,20 @@ export function connectUpstream(
     "grpc.keepalive_timeout_ms": 5_000,
     "grpc.initial_reconnect_backoff_ms": retryMs,
     "grpc.max_reconnect_backoff_ms": maxRetryMs,
-    // The operator chose the node itself, so neither a proxy of the environment nor a DNS record is used.
+    // The operator chose the node itself, so neither a proxy from the environment nor a DNS record is used.
     "grpc.enable_http_proxy": 0,
     "grpc.service_config_disable_resolution": 1,
   });
 }
 
-/** Whether the connection is open. It is while a call runs on it that the peer has not ended. */
+/** Reports whether the connection is open, which it is while a call runs on it that the peer has not ended. */
 export function isConnected(connection: Client): boolean {
   return connection.getChannel().getConnectivityState(false) === connectivityState.READY;
 }
 
 const REPLICATION_METHODS = ["getShardSnapshotMetadata", "getShardTransactions"] as const;
 
-/** The service of this program's own server has its reads apart, so that they are not among the generated ones. */
+/** The service of this program's own server keeps its reads separate, so they are not among the generated ones. */
 export type UnaryMethod =
   | keyof typeof HubServiceService
   | (typeof REPLICATION_METHODS)[number]
@@ -89,26 +90,29 @@ function pathOf(method: UnaryMethod): string {
   return `/${service}/${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
-/** How a request or a response is written as bytes and read from them. */
+/** Encodes and decodes a request or a response. */
 export interface Codec<T> {
   encode(value: T): { finish(): Uint8Array };
   decode(reader: BoundedReader): T;
 }
 
 /**
- * Makes the calls of one peer. A call that fails or times out throws: a `PeerError` if the failure shows that the peer is not a
- * Farcaster node, which it never does once the peer has responded to that call. Calls are not retried here. All of them end when
- * `signal` aborts.
+ * Makes the calls to one peer. A call that fails or times out throws: a `PeerError` if the failure shows that the peer is
+ * not a Farcaster node, which it never does once the peer has responded to that call. Calls are not retried here. All of
+ * them end when `signal` aborts.
  */
 export class CallTransport {
   readonly #connection: Client;
   readonly #timings: Pick<Timings, "callTimeoutMs" | "stallMs">;
   readonly #signal: AbortSignal;
-  /** The methods that the peer has responded to. */
+  /** The methods to which the peer has responded. */
   readonly #responded: Set<string>;
   readonly #rate: CallRate | undefined;
 
-  /** @param shared what all clients of one peer share: the methods that it has responded to, and the limit of calls; by default none. */
+  /**
+   * @param shared what all clients of one peer share: the methods to which it has responded, and the call limit; by default
+   * nothing.
+   */
   constructor(
     connection: Client,
     timings: Pick<Timings, "callTimeoutMs" | "stallMs">,
@@ -130,7 +134,7 @@ export class CallTransport {
     });
   }
 
-  /** Returns the response of a call that has one. */
+  /** Returns the response of a unary call. */
   async unary<Request, Response>(
     method: UnaryMethod,
     { encode }: Codec<Request>,
@@ -164,14 +168,14 @@ export class CallTransport {
     });
   }
 
-  /** Returns the responses of a call that streams them. */
+  /** Returns the responses of a streaming call. */
   stream<Request, Response>(
     method: keyof typeof HubServiceService,
     { encode }: Codec<Request>,
     request: Request,
     { decode }: Codec<Response>,
   ): ResponseStream<Response> {
-    // A stream is opened at once, and counts for the calls after it.
+    // A stream is opened at once, but it counts against later calls.
     this.#rate?.delayMs();
     const call = this.#connection.makeServerStreamRequest<Request, Response>(
       HubServiceService[method].path,
@@ -200,7 +204,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Whether a call failed with a status code. */
+/** Reports whether a call failed with a status code. */
 export function isCode(cause: unknown, code: status): boolean {
   return cause instanceof Error && "code" in cause && cause.code === code;
 }

@@ -1,10 +1,10 @@
 import { WireType } from "@bufbuild/protobuf/wire";
 import type { Codec } from "./connection.ts";
 
-/** A node of the network, as the gossip of another one announces it. */
+/** A node of the network, as announced by another node's gossip. */
 export interface Contact {
   readonly network: number;
-  /** Where it serves gRPC, as it says; empty if it does not say. */
+  /** Address of its gRPC service, as it reports; empty if it does not. */
   readonly rpcAddress: string;
 }
 
@@ -14,8 +14,8 @@ const NETWORK = 4;
 const RPC_ADDRESS = 6;
 
 /**
- * The contacts of `GetConnectedPeers` that the node has collected. Its other list has the addresses of connections, which are not where a
- * node serves.
+ * Decodes the contacts in `GetConnectedPeers` that the node has collected. Its other list has the addresses of connections,
+ * at which nodes do not serve.
  */
 export const CONNECTED_PEERS: Codec<readonly Contact[]> = {
   encode: () => {

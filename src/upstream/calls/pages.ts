@@ -1,7 +1,7 @@
 import { parseJsonBytes } from "../../lib/json.ts";
 import { PeerError } from "./peer.ts";
 
-/** A page of a list, and the token of the next one; undefined at the end. */
+/** A page of a list, with the token of the next one; undefined at the end. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextToken: Uint8Array | undefined;
@@ -15,12 +15,12 @@ export function pageOf<Item>(items: readonly Item[], token: Uint8Array | undefin
   return { items, nextToken: token && token.length > 0 ? token : undefined };
 }
 
-/** Ten times as many as the largest account has of one kind. */
+/** Ten times as many as the largest account has of any kind. */
 const MAX_PAGES = 20_000;
 
 /**
- * Yields the pages of a list, including empty and short ones, until a page has no token of a next one. A token that
- * is returned unchanged would lead to the same page again and ends the list too.
+ * Yields the pages of a list, including empty and short ones, until a page has no token for a next one. An unchanged token
+ * would lead to the same page again, so it ends the list too.
  *
  * @throws PeerError for a list that never ends.
  */
@@ -37,27 +37,26 @@ export async function* readPages<Item>(
   throw new PeerError(`a list of it has not ended after ${MAX_PAGES.toLocaleString("en")} pages`);
 }
 
-/** A list of fids that is shorter than the number of registrations that the node reports. */
+/** Thrown for a list of fids that is shorter than the number of registrations that the node reports. */
 export class ShortListError extends Error {
   override name = "ShortListError";
 }
 
 const MAX_ATTEMPTS = 5;
-/** The node may count an fid twice that registered twice. There are a handful of them. */
+/** The node may count an fid twice that registered twice. There are only a handful. */
 const MAX_UNEXPLAINED_SHARE = 0.001;
-/** The network has 1.4 million. The list is in memory while it is read. */
+/** The network has 1.4 million. The list is kept in memory while it is being read. */
 const MAX_FIDS = 10_000_000;
-/** Registrations while a list is read. */
+/** Maximum number of registrations while a list is being read. */
 const MAX_MORE_FIDS = 10_000;
 
 /**
- * Lists all fids of a shard. The node responds to an error of its store with an empty page, which looks like the end
- * of the list. So the list is compared with `expected`, the number of registrations that the node reports, and read
- * again while it is shorter. A list that is short each time by the same few rows that were returned twice is
- * complete.
+ * Lists all fids of a shard. The node responds to an error of its store with an empty page, which looks like the end of the
+ * list. Therefore the list is compared with `expected`, the number of registrations that the node reports, and read again
+ * while it is shorter. A list that is short each time by the same few rows, which were returned twice, is complete.
  *
  * @param onFids called with fids that were not listed before.
- * @throws ShortListError if it stays short, PeerError if it does not end after all registrations.
+ * @throws ShortListError if it stays short; PeerError if it does not end after all registrations.
  */
 export async function listFids(
   fetchPage: (token: Uint8Array | undefined) => Promise<Page<number>>,
@@ -88,9 +87,9 @@ export async function listFids(
 /**
  * Yields at most `maxPages` pages of a list over all shards.
  *
- * The reference node lists its shards side by side: its token is a JSON array with the token of each shard, null for one that has
- * ended, and is there after the last page, too. A shard with null starts again at its first page. So the list has ended once each
- * shard had null, and may repeat items until then.
+ * The reference node lists its shards in parallel. Its token is a JSON array with the token of each shard, null for a shard
+ * that has ended, and is present even after the last page. A shard with null starts again at its first page. The list has
+ * therefore ended once each shard has had null, and may repeat items until then.
  *
  * @returns whether the list has ended.
  */
@@ -112,7 +111,7 @@ export async function* readShardPages<Item>(
   return false;
 }
 
-/** The tokens of the shards; undefined for a token of another form, whose list ends without one. */
+/** Returns the tokens of the shards; undefined for a token in another form, whose list ends without one. */
 function shardTokens(token: Uint8Array): readonly unknown[] | undefined {
   const parsed = parseJsonBytes(token);
   return Array.isArray(parsed) && parsed.every((one) => one === null || Array.isArray(one))

@@ -3,7 +3,7 @@ import { reasonOf } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";
 
 /**
- * `upstream.url` does not lead to a Farcaster node that can be followed. The message says why and contains no
+ * Thrown if `upstream.url` does not lead to a Farcaster node that can be followed. The message says why and contains no
  * address.
  */
 export class PeerError extends Error {
@@ -17,22 +17,25 @@ export class PeerError extends Error {
   }
 }
 
-/** The peer accepts connections and does not respond: a wrong port, or a node that is overloaded or starts. */
+/** Thrown if the peer accepts connections but does not respond: a wrong port, or a node that is overloaded or starting. */
 export class SilentPeerError extends PeerError {
   override name = "SilentPeerError";
 }
 
-/** The peer does not serve a method. */
+/** Thrown if the peer does not serve a method. */
 export class UnservedError extends PeerError {
   override name = "UnservedError";
 }
 
-/** The peer serves no blocks of shard 0. */
+/** Thrown if the peer serves no blocks of shard 0. */
 export class NoBlocksError extends PeerError {
   override name = "NoBlocksError";
 }
 
-/** The peer reports something that no node can have: not the connection is at fault, and another call gets the same. */
+/**
+ * Thrown if the peer reports something that no node can have. The connection is not at fault, and another call gets the same
+ * response.
+ */
 export class MalformedError extends PeerError {
   override name = "MalformedError";
 
@@ -48,17 +51,17 @@ const TEMPORARY_HTTP_STATUSES: readonly string[] = ["408", "425", "429"];
 /** The error of the HTTP/2 layer for bytes that are not HTTP/2. */
 const NO_HTTP2 = /\bProtocol error\b/;
 const NO_GRPC_STATUS = /Call ended without gRPC status/;
-/** The errors of a body that is not a gRPC response of a few hundred bytes. */
+/** Errors of a body that cannot be a gRPC response of a few hundred bytes. */
 const NO_INFO = /Received message larger than max|message parsing error/;
 const HINT = "the gRPC port of a node is 3383 unless its operator chose another";
 
 /**
  * Returns the PeerError if an error of a call shows that the peer is not a Farcaster node, otherwise undefined.
  *
- * What a peer is follows from its first response, and whether it serves a method from the first response to that: later
- * errors of that kind are faults of the connection, such as a stream that a paused machine ended without a status.
+ * A peer is known by its first response, and to serve a method by the first response to it: later errors of that kind are
+ * faults of the connection, such as a stream that a paused machine ended without a status.
  *
- * @param responded the methods that the peer has responded to.
+ * @param responded the methods to which the peer has responded.
  */
 export function peerErrorOf(
   method: string,
@@ -74,7 +77,7 @@ export function peerErrorOf(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Whether the peer does not speak the protocol. */
+/** Returns an error if the peer does not speak the protocol. */
 function protocolErrorOf(method: string, fault: ServiceError): PeerError | undefined {
   const { code, details = fault.message } = fault;
   const httpStatus = HTTP_STATUS.exec(details)?.[1];
@@ -92,7 +95,7 @@ function protocolErrorOf(method: string, fault: ServiceError): PeerError | undef
   return undefined;
 }
 
-/** Whether the peer refuses a method. */
+/** Returns an error if the peer refuses a method. */
 function methodErrorOf(method: string, { code }: ServiceError): PeerError | undefined {
   if (code === status.UNIMPLEMENTED)
     return new (method === "getBlocks" ? NoBlocksError : UnservedError)(missingMethod(method));
@@ -103,7 +106,10 @@ function methodErrorOf(method: string, { code }: ServiceError): PeerError | unde
   return undefined;
 }
 
-/** The reason of a failed call for an operator, on one line and without the words of the gRPC library. The peer may have written it. */
+/**
+ * Returns the reason of a failed call for an operator, on one line and without the wording of the gRPC library. The peer may
+ * have written it.
+ */
 export function reasonOfCall(cause: unknown): string {
   const reason = reasonOf(cause);
   const [, inner] = /Last error: (?:Error: )?(.*?)\.? ?Resolution note:/.exec(reason) ?? [];
@@ -126,14 +132,15 @@ function rpcName(method: string): string {
 }
 
 /**
- * Blocks that the upstream no longer serves, or serves incompletely. The fids that they concern must be read again.
+ * Thrown for blocks that the upstream no longer serves, or serves incompletely. The fids that they concern must be read
+ * again.
  */
 export class GapError extends Error {
   override name = "GapError";
 
   constructor(
     readonly shard: number,
-    /** First and last missing block. */
+    /** First and last missing block, inclusive. */
     readonly from: number,
     readonly to: number,
   ) {

@@ -2,23 +2,23 @@ import type { ClientReadableStream } from "@grpc/grpc-js";
 
 export interface ResponseStreamOptions {
   readonly method: string;
-  /** Nothing for so long, while the consumer waits, ends the stream with an error. */
+  /** If nothing arrives for this long while the consumer waits, the stream ends with an error. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
-  /** Called for each response, and for the end of a stream without an error. */
+  /** Called for each response, and when a stream ends without an error. */
   readonly onResponse: () => void;
-  /** Returns what to throw for an error of the call. */
+  /** Returns the error to throw for an error of the call. */
   readonly errorOf: (cause: unknown) => unknown;
 }
 
-/** A stream was ended here because nothing arrived. The whole network may be silent. */
+/** Thrown if a stream was ended here because nothing arrived. The whole network may be silent. */
 export class SilentStreamError extends Error {
   override name = "SilentStreamError";
 }
 
 /**
- * A stream of responses with backpressure: it is read as fast as its consumer. It ends when it is disposed of, when
- * `signal` aborts and, with an error, when nothing arrives for `stallMs` while the consumer waits.
+ * A stream of responses with backpressure: it is read as fast as its consumer. It ends when it is disposed of, when `signal`
+ * aborts and, with an error, when nothing arrives for `stallMs` while the consumer waits.
  */
 export class ResponseStream<Response> implements AsyncIterableIterator<Response>, Disposable {
   readonly #call: ClientReadableStream<Response>;
@@ -32,7 +32,8 @@ export class ResponseStream<Response> implements AsyncIterableIterator<Response>
     const { method, stallMs, signal } = options;
     this.#call = call;
     this.#options = options;
-    // An error between two reads must not be uncaught, and an iterator that starts after it only ends. The next read throws it.
+    // An error between two reads must not be uncaught, and an iterator that starts after it would only end. The next read
+    // throws it.
     call.on("error", (cause) => {
       this.#error ??= cause;
     });

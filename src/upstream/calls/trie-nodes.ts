@@ -8,7 +8,10 @@ import type { UpstreamClient } from "./client.ts";
 const NIBBLES = 16;
 const HASH = /^[0-9a-f]{40}$/i;
 
-/** Returns the children of a node of another node's trie. What is not one of a trie is left out, so that no signed root follows. */
+/**
+ * Returns the children of a node of another node's trie. Anything that cannot be in a trie is left out, so that no signed
+ * root results.
+ */
 export async function readChildren(
   client: Pick<UpstreamClient, "trieChildren">,
   shard: number,
@@ -28,7 +31,7 @@ const UNREAD_TYPES = [
 ];
 const MAX_UNREAD_EVENTS = 100;
 
-/** Returns the keys of on-chain events of an fid that its state is not read with: those of migrations and of channels. */
+/** Returns the keys of an fid's on-chain events that are not read with its state: those of migrations and of channels. */
 export async function unreadKeys(
   client: Pick<UpstreamClient, "onChainEvents">,
   fid: number,

@@ -26,7 +26,7 @@ import type { Forks, SignedHeader } from "./forks.ts";
 import { unknownValidators } from "./stop-texts.ts";
 import type { TrustTracker } from "./trust-tracker.ts";
 
-/** The upstream sent a block that is not the network's. */
+/** Thrown if the upstream sent a block that is not the network's. */
 export class RefusedBlockError extends PeerError {
   override name = "RefusedBlockError";
 
@@ -35,40 +35,40 @@ export class RefusedBlockError extends PeerError {
   }
 }
 
-/** What to do when a shard is signed by validators that are not known: apply nothing of it, or follow it without certificates. */
+/** What to do if a shard is signed by unknown validators: apply nothing of it, or follow it without certificates. */
 export type OnUnknownSet = "stop" | "warn";
 
 /** Verifies received blocks before they are journaled or applied. */
 export interface ChainVerifier {
-  /** Whether it verifies anything. Without that, the keys of the network's tries are not followed. */
+  /** Whether it verifies anything. If not, the keys of the network's tries are not followed. */
   readonly isVerifying: boolean;
   /**
-   * Verifies blocks of a data shard that follow each other. With `stop`, waits until the validators are known.
+   * Verifies consecutive blocks of a data shard. With `stop`, waits until the validators are known.
    *
-   * @throws RefusedBlockError
+   * @throws RefusedBlockError when a block is not the network's.
    */
   shardBlocks(shard: number, blocks: readonly ShardBlock[]): Promise<VerifiedBlocks>;
   /**
-   * Verifies a block of a data shard only by its certificate. Returns its head, undefined if nothing is verified.
+   * Verifies a block of a data shard by its certificate only. Returns its head; undefined if nothing is verified.
    *
-   * @throws RefusedBlockError
+   * @throws RefusedBlockError when the block is not the network's.
    */
   snapshotBlock(shard: number, chunk: SignedChunk): Promise<ChainHead | undefined>;
-  /** As `shardBlocks`, for shard 0. Returns the head that they leave. */
+  /** Like `shardBlocks`, but for shard 0. Returns the resulting head. */
   chainBlocks(blocks: readonly ReceivedBlock[]): Promise<readonly ChainHead[]>;
   /**
-   * Verifies blocks of shard 0 that follow each other and are older than those that are followed, by the certificate of the last.
+   * Verifies consecutive blocks of shard 0 that are older than the followed ones, by the certificate of the last.
    *
-   * @throws RefusedBlockError
+   * @throws RefusedBlockError when a block is not the network's.
    */
   pastBlocks(blocks: readonly ReceivedBlock[]): Promise<void>;
 }
 
-/** What verified blocks of a data shard leave. */
+/** Result of verifying blocks of a data shard. */
 export interface VerifiedBlocks {
   /** To be stored with the blocks. */
   readonly heads: readonly ChainHead[];
-  /** The transactions of each block by its number. No header binds them. */
+  /** The transactions of each block, by its number. No header binds them. */
   readonly transactions: ReadonlyMap<number, readonly ChunkTransaction[]>;
 }
 
@@ -86,9 +86,9 @@ export interface ChainVerifierDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
-  /** Of now. */
+  /** The current sets. */
   readonly sets: ValidatorSets;
-  /** Reads the validators again, where new ones may be known. */
+  /** Reads the validators again, if new ones may be known. */
   readonly readSets: () => ValidatorSets | undefined;
   readonly onUnknownSet: OnUnknownSet;
   readonly tracker: TrustTracker;
@@ -97,18 +97,19 @@ export interface ChainVerifierDeps {
   readonly timings: Timings;
   /** Ends the waits. */
   readonly signal: AbortSignal;
-  /** Called each time that validators are still not known. */
+  /** Called whenever validators are still not known. */
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
-/** Between two looks whether unknown validators are known by now. */
+/** Interval between two checks whether unknown validators have become known. */
 const READ_SETS_MS = 10_000;
-/** Chunks have transactions, which are not read here but transferred. */
+/** Chunks contain transactions, which are transferred even though they are not read here. */
 const CHUNKS_PER_CALL = 50;
 
 /**
- * Verifies each block by the certificate of the validators of its height, and by the hash of the block before it. The heads are
- * stored with the positions, so a restart continues with them. After a gap, whose fids are read again, a new chain begins.
+ * Verifies each block by the certificate of the validators at its height, and by the hash of the preceding block. The heads
+ * are stored with the positions, so a restart continues with them. After a gap, whose fids are read again, a new chain
+ * starts.
  */
 export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
   const { client, db, network, clock, readSets, onUnknownSet, tracker, forks, timings, signal, onFault } =
@@ -126,7 +127,7 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
       forks.observe(verified.value, signed);
       await notAtFork(shard);
       heads.set(shard, { ...verified.value, certified: height });
-      // Each signature is of another validator: a certificate with any other one is refused.
+      // Each signature is of a different validator: a certificate with any other signature is refused.
       const signers = signed.commits?.signatures.length ?? 0;
       tracker.verified(shard, height, { signers, validators: sets.at(shard, height)?.size ?? 0 });
       return;
@@ -140,7 +141,11 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
     throw new RefusedBlockError(shard, height, code);
   }
 
-  /** Waits while a shard has stopped at a fork. @throws Error after it, because its blocks must be read again. */
+  /**
+   * Waits while a shard has stopped at a fork.
+   *
+   * @throws Error afterwards, because the shard's blocks must be read again.
+   */
   async function notAtFork(shard: number): Promise<void> {
     if (forks.of(shard) && (await forks.untilClear(shard, signal))) {
       signal.throwIfAborted();
@@ -148,7 +153,10 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
     }
   }
 
-  /** Waits while the validators of a block are not known, or follows it without, as the settings say. The other shards continue. */
+  /**
+   * While the validators of a block are not known, waits or follows it without verification, depending on the settings. The
+   * other shards continue.
+   */
   async function untilValidatorsAreKnown(shard: number, verify: () => Verified): Promise<Verified> {
     const backoff = new Backoff(timings);
     for (;;) {
@@ -229,7 +237,7 @@ function storedHeads(head: ChainHead | undefined): readonly ChainHead[] {
   return head ? [head] : [];
 }
 
-/** The events of a block must be confirmed as those of the block that the validators signed. */
+/** Verifies that the events of a block are confirmed for the block that the validators signed. */
 function verifyShardBlock(
   sets: ValidatorSets,
   shard: number,

@@ -6,36 +6,37 @@ import type { VerifiedHead } from "../../trust/verify-block.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 import { type Timings, wait } from "../timings.ts";
 
-/** What a certificate is about, and its signatures: a block or chunk without its contents, which the header binds. */
+/** The subject of a certificate, with its signatures: a block or chunk without its contents, which the header binds. */
 export interface SignedHeader {
   readonly header?: unknown;
   readonly hash: Uint8Array;
   readonly commits?: Commits | undefined;
 }
 
-/** Two blocks that validators signed for one shard and height. */
+/** Two different blocks that validators signed for one shard and height. */
 export interface Fork {
   readonly shard: number;
   readonly height: number;
 }
 
-/** Blocks of a shard whose hashes are known, to be compared with those of other nodes. */
+/** Number of blocks per shard whose hashes are kept for comparison with those of other nodes. */
 const REMEMBERED_HEIGHTS = 512;
-/** A shard stops at its first fork, so this bounds the directory. */
+/** A shard stops at its first fork, so this limits the directory. */
 const MAX_FORKS = 64;
 const FILE = /^shard-(\d{1,10})-block-(\d{1,16})-[0-9a-f]{16}\.bin$/;
 
 export interface ForksDeps {
-  /** Where the certificates are kept; undefined keeps none, and a restart forgets them. */
+  /** Directory for the certificates; undefined keeps none, and a restart then loses them. */
   readonly dir: string | undefined;
   readonly timings: Pick<Timings, "headPollMs">;
   readonly onFork: (fork: Fork) => void;
 }
 
 /**
- * Finds two valid certificates for one shard and height: the validators, or those who have their keys, signed two histories. No rule
- * says which one is the network's, so nothing more of the shard is applied until a person has decided. Both certificates are kept in
- * `forks/` of the data directory; the shard is followed again once they are moved away, and a restart does not change that.
+ * Detects two valid certificates for one shard and height: the validators, or someone with their keys, signed two histories.
+ * No rule says which one is the network's, so nothing more of the shard is applied until the operator has decided. Both
+ * certificates are kept in `forks/` of the data directory. The shard is followed again once they are moved away, and a
+ * restart does not change that.
  */
 export class Forks {
   readonly #deps: ForksDeps;
@@ -62,7 +63,7 @@ export class Forks {
     if (oldest !== undefined) ofShard.delete(oldest);
   }
 
-  /** The fork at which a shard has stopped; undefined while it is followed. */
+  /** Returns the fork at which a shard has stopped; undefined while it is followed. */
   of(shard: number): Fork | undefined {
     return this.#stopped.get(shard);
   }
@@ -71,7 +72,7 @@ export class Forks {
     return [...this.#stopped.values()];
   }
 
-  /** Waits until the certificates of a stopped shard are moved away. Returns whether it had to wait; returns early when `signal` aborts. */
+  /** Waits until the certificates of a stopped shard are moved away, or `signal` aborts. Returns whether it had to wait. */
   async untilClear(shard: number, signal: AbortSignal): Promise<boolean> {
     let hasWaited = false;
     while (this.of(shard) && !signal.aborted) {

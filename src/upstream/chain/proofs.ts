@@ -6,39 +6,39 @@ import { areRootsKept, shardProof } from "../../db/index/trie/shard-proofs.ts";
 import { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { fidOfKey } from "../../trust/trie-key.ts";
 
-/** How the state of a data shard compares with the root that the network's validators signed. */
+/** Result of comparing the state of a data shard with the root that the network's validators signed. */
 export interface ShardState {
   readonly shard: number;
   /**
-   * `computing`: the roots of some accounts are not computed yet. `incomplete`: the roots differ, and the index was filled fid by fid, which
-   * does not give all keys. `unproven`: they differ on a network of which no release has proven a whole state, so that a rule of it may be
-   * unknown here.
+   * `computing`: the roots of some accounts are not computed yet. `incomplete`: the roots differ, and the index was filled
+   * fid by fid, which does not provide all keys. `unproven`: they differ on a network for which no release has proven a
+   * complete state, so that this program may lack one of its rules.
    */
   readonly state: "computing" | "proven" | "differs" | "incomplete" | "unproven";
   readonly provenHeight: number | undefined;
   /** Unix seconds. */
   readonly provenAt: number | undefined;
-  /** The first block of the difference; undefined without one. */
+  /** The first block of the mismatch; undefined without one. */
   readonly mismatchHeight: number | undefined;
   readonly mismatches: number;
-  /** Kinds of accounts whose roots wait to be computed; counted up to `MAX_COUNTED_DIRTY`. */
+  /** Number of kinds of accounts whose roots wait to be computed, up to `MAX_COUNTED_DIRTY`. */
   readonly dirty: number;
 }
 
 export const MAX_COUNTED_DIRTY = 10_000;
 
 /**
- * The networks of which a whole state was proven with a release, at the engine version that they had then. Mainnet and testnet were never
- * available for it.
+ * Networks for which a release has proven a complete state, at the engine version that they had at the time. Mainnet and
+ * testnet have never been available for this.
  */
 const PROVEN_NETWORKS: ReadonlySet<FarcasterNetwork> = new Set([FarcasterNetwork.FARCASTER_NETWORK_DEVNET]);
 
-/** Whether a whole state of a network was proven with a release. */
+/** Reports whether a release has proven a complete state of a network. */
 export function isProvenNetwork(network: FarcasterNetwork): boolean {
   return PROVEN_NETWORKS.has(network);
 }
 
-/** Returns how the state of each data shard compares with the signed roots. */
+/** Returns how the state of each data shard compares with the signed root. */
 export function shardStates(db: IndexDatabase, network: FarcasterNetwork, shards: number): ShardState[] {
   const isKept = areRootsKept(db);
   return Array.from({ length: shards }, (_, index) => {
@@ -62,7 +62,7 @@ export function shardStates(db: IndexDatabase, network: FarcasterNetwork, shards
 /** Accounts that were made equal to the signed state, and those that no upstream could repair. */
 export interface Healed {
   readonly healed: number;
-  /** At most `MAX_LISTED_QUARANTINED`. */
+  /** At most `MAX_LISTED_QUARANTINED` accounts. */
   readonly quarantined: readonly { readonly shard: number; readonly fid: number; readonly since: number }[];
 }
 

@@ -6,38 +6,38 @@ import type { Healed, ShardState } from "./proofs.ts";
 import type { ValidatorOrigin } from "./validator-source.ts";
 
 /**
- * How far a followed network is verified. `node`: not at all. `blocks`: the chain of blocks that its validators sign. `roots`: also the
- * state that these blocks sign.
+ * How far a followed network is verified. `node`: not at all. `blocks`: the chain of blocks that its validators sign.
+ * `roots`: also the state that these blocks sign.
  */
 export type TrustLevel = "node" | "blocks" | "roots";
 
 export interface TrustProgress {
   readonly level: TrustLevel;
-  /** Why the level is `node`, for people; undefined at another level. */
+  /** Why the level is `node`, for operators; undefined at other levels. */
   readonly reason: string | undefined;
-  /** Where the known validators are from; undefined at level `node`. */
+  /** Source of the known validators; undefined at level `node`. */
   readonly validators: ValidatorOrigin | undefined;
   readonly shards: readonly ShardTrust[];
-  /** Where validators signed two blocks for one height: the shard has stopped there. */
+  /** Heights for which validators signed two blocks, at which the shard has stopped. */
   readonly forks: readonly Fork[];
-  /** Fids of whose owners or keys the nodes say different things. */
+  /** Fids for which the nodes disagree about owners or keys. */
   readonly disputes: readonly Dispute[];
-  /** How the index compares with the signed state; empty below the level `roots`. */
+  /** How the index compares with the signed state; empty below level `roots`. */
   readonly states: readonly ShardState[];
   readonly healing: Healed;
-  /** Refused blocks and pages of snapshots by the rule that they break, since the start of the process. */
+  /** Refused blocks and snapshot pages since the start of the process, by the rule that they break. */
   readonly refused: Readonly<Partial<Record<RefusalCode | PageRefusal, number>>>;
 }
 
-/** Nodes that say different things of the on-chain events of an fid. */
+/** A disagreement between nodes about the on-chain events of an fid. */
 export interface Dispute {
   readonly fid: number;
   readonly type: OnChainEventType;
-  /** The nodes of the settings that do not say what the index has. */
+  /** The nodes from the settings that disagree with the index. */
   readonly upstreams: readonly number[];
 }
 
-/** For the log. */
+/** Returns the text for the log. */
 export function disputeText({ fid, upstreams }: Dispute): string {
   const where = upstreams.length > 0 ? `at upstream ${upstreams.join(" and ")}` : "on the chain";
   return `of fid ${fid}, other events than here are ${where}`;
@@ -50,17 +50,17 @@ export interface ShardTrust {
   readonly verifiedHeight: number | undefined;
   /** Whether the newest block is signed by validators that are not known. */
   readonly isSetUnknown: boolean;
-  /** Who signed the newest one; undefined before the first. */
+  /** Signatures of the newest block; undefined before the first. */
   readonly quorum: Quorum | undefined;
 }
 
-/** How many of the validators of a shard signed a block. */
+/** How many of a shard's validators signed a block. */
 export interface Quorum {
   readonly signers: number;
   readonly validators: number;
 }
 
-/** Tracks what of the followed chain is verified, over all stages and connections. */
+/** Tracks how much of the followed chain is verified, across all stages and connections. */
 export class TrustTracker {
   #level: TrustLevel = "node";
   #reason: string | undefined = "the upstream has not been reached yet";
@@ -99,7 +99,7 @@ export class TrustTracker {
     return this.#level;
   }
 
-  /** Without what others know: the states are in the index, and the forks are files. */
+  /** Returns the progress, except for what is stored elsewhere: the states are in the index, and the forks are files. */
   progress(): Omit<TrustProgress, "forks" | "disputes" | "states" | "healing"> {
     return {
       level: this.#level,

@@ -5,7 +5,7 @@ import type { Config } from "../../config/schema.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { MAINNET_VALIDATORS, parseValidatorSets, ValidatorSets } from "../../trust/validator-sets.ts";
 
-/** Where the sets of validators are from: the release, or the operator's file. */
+/** Source of the validator sets: the release, or the operator's file. */
 export type ValidatorOrigin = "release" | "file";
 
 export interface KnownValidators {
@@ -14,12 +14,12 @@ export interface KnownValidators {
 }
 
 /**
- * Returns a function that returns the validators of the network, or undefined where neither the release nor the settings name
- * any. A file is read at each call, so that a changed one counts without a restart. One that has become unreadable changes nothing: the
- * validators that it named last still count.
+ * Returns a function that returns the validators of the network, or undefined if neither the release nor the settings name
+ * any. A file is read on each call, so that a change takes effect without a restart. If it becomes unreadable, nothing
+ * changes: the validators that it last named still count.
  *
- * @param onFault called each time that the file cannot be read after it could.
- * @throws Error (the function) when the file is missing or invalid from the start.
+ * @param onFault called whenever the file cannot be read after it could be before.
+ * @throws Error (from the function) when the file is missing or invalid from the start.
  */
 export function createValidatorSource(
   { protocol, trust }: Pick<Config, "protocol" | "trust">,

@@ -13,12 +13,12 @@ export interface UpstreamStats {
 
 const MAX_FAULT_CHARS = 300;
 
-/** How far the shard that is furthest behind its upstream is behind, in whole seconds; 0 without progress. */
+/** Returns how far the most delayed shard is behind its upstream, in whole seconds; 0 without progress. */
 export function lagSecsOf(progress: UpstreamProgress | undefined): number {
   return Math.round(Math.max(0, ...(progress?.shards ?? []).map(({ lagSecs }) => lagSecs ?? 0)));
 }
 
-/** As `lagSecsOf`; undefined until each shard has applied a block. */
+/** Like `lagSecsOf`, but undefined until each shard has applied a block. */
 export function knownLagSecs(progress: UpstreamProgress | undefined): number | undefined {
   const { shards } = progress ?? { shards: [] };
   const isKnown = shards.length > 0 && shards.every(({ lagSecs }) => lagSecs !== undefined);
@@ -27,7 +27,7 @@ export function knownLagSecs(progress: UpstreamProgress | undefined): number | u
 
 const figure = figureOf<UpstreamStats>();
 
-/** A value of each shard; none where it is not known. */
+/** Returns a value per shard, without shards for which it is not known. */
 const byShard =
   (read: (shard: ShardProgress) => number | undefined) =>
   ({ progress }: UpstreamStats) =>
@@ -36,7 +36,7 @@ const byShard =
       return value === undefined ? [] : [[{ shard: each.shard }, value] as const];
     });
 
-/** The metrics have no samples by label, and the status only says why it is behind, before the progress is known. */
+/** Before the progress is known, the metrics have no samples by label, and the status only says why it is behind. */
 export const upstreamFigures = [
   figure({ read: ({ behind }) => behind ?? null, status: "upstream.behind" }),
   figure({

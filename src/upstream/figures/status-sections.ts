@@ -30,7 +30,9 @@ export function sumOf(progress: UpstreamProgress | undefined, read: (state: Shar
   return (progress?.trust.states ?? []).reduce((sum, state) => sum + read(state), 0);
 }
 
-/** Returns how many blocks each data shard has applied since its newest proven one. One that differs has another check. */
+/**
+ * Returns how many blocks each data shard has applied since its newest proven one. A shard that differs has another check.
+ */
 export function proofLags({ shards, trust }: UpstreamProgress): (readonly [shard: number, lag: number])[] {
   return trust.states.flatMap(({ shard, state, provenHeight }) => {
     const applied = shards.find((one) => one.shard === shard)?.appliedBlock;
@@ -78,7 +80,7 @@ export function trustSection({ trust, upstreams }: UpstreamProgress) {
   };
 }
 
-/** Shard 0 has no state here, and neither has any shard below the level `roots`. */
+/** Shard 0 has no state here, and below the level `roots` no shard has one. */
 function stateSection(state: ShardState | undefined) {
   if (!state) return {};
   const { provenHeight, provenAt, mismatchHeight, dirty } = state;

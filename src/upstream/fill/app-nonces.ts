@@ -9,7 +9,7 @@ interface AppNonceDeps {
   readonly client: UpstreamClient;
   readonly db: IndexDatabase;
   readonly batcher: OpBatcher;
-  /** Concurrent calls. */
+  /** Number of concurrent calls. */
   readonly concurrency: number;
   readonly timings: Timings;
   readonly signal: AbortSignal;
@@ -20,9 +20,9 @@ interface AppNonceDeps {
 const TRIES_OF_A_CALL = 3;
 
 /**
- * Reads the nonce that each registered fid has as an app, after a full sync read the keys of every fid. A key that
- * removed itself before its fid was read is in no list, and its removal, which is applied later, does not name the
- * app. So the nonce that the full sync read for the app may be too low. Resolves when everything is written.
+ * Reads the nonce that each registered fid has as an app, after a full sync has read the keys of every fid. A key that
+ * removed itself before its fid was read is in no list, and its removal, which is applied later, does not name the app.
+ * Therefore the nonce that the full sync read for the app may be too low. Resolves when everything is written.
  *
  * @throws the last error of a call that failed several times.
  */
@@ -33,7 +33,7 @@ export async function readAppNonces(deps: AppNonceDeps): Promise<void> {
     for (let page = pages.next(); !page.done && !signal.aborted; page = pages.next())
       await readPage(deps, page.value);
   };
-  // Wait for all of them, also when one fails.
+  // Waits for all of them, even if one fails.
   for (const result of await Promise.allSettled(Array.from({ length: concurrency }, work)))
     if (result.status === "rejected") throw result.reason;
   await batcher.flush();

@@ -28,14 +28,14 @@ import { fillFromSnapshots } from "./replication/fill.ts";
 import { SpoolBatcher } from "./spool-batcher.ts";
 import { unprovenNamesAfter } from "./stored.ts";
 
-/** Dependencies and settings of reading the fids of the todo list. */
+/** Dependencies and settings for reading the fids of the todo list. */
 export interface BackfillDeps {
   readonly reader: Omit<FidReaderDeps, "emit">;
   readonly batcher: FidOps;
   readonly db: IndexDatabase;
-  /** Whether an fid of the list is left for later. Default: none. */
+  /** Reports whether an fid of the list is left for later. Default: none. */
   readonly isLater?: (fid: number) => boolean;
-  /** Fids that are read concurrently, each with one call in flight. */
+  /** Number of fids read concurrently, each with one call in flight. */
   readonly concurrency: number;
   readonly timings: Timings;
   readonly signal: AbortSignal;
@@ -48,8 +48,8 @@ const FIDS_PER_READ = 1000;
 const TRIES_OF_A_FID = 3;
 
 /**
- * Reads every fid of the todo list, including those that are added meanwhile. An fid is removed from the list in the
- * transaction that completes it. Resolves when the list is empty, but for fids that are left for later, and everything is written.
+ * Reads every fid of the todo list, including those added meanwhile. An fid is removed from the list in the transaction that
+ * completes it. Resolves when everything is written and the list is empty, except for fids left for later.
  */
 export async function runBackfill(deps: BackfillDeps): Promise<void> {
   const { db, batcher, concurrency, timings, signal } = deps;
@@ -63,7 +63,7 @@ export async function runBackfill(deps: BackfillDeps): Promise<void> {
         if (!(await tryFid(deps, next.value))) failures++;
       }
     };
-    // Wait for all of them, also when one fails.
+    // Waits for all of them, even if one fails.
     for (const result of await Promise.allSettled(Array.from({ length: concurrency }, work)))
       if (result.status === "rejected") throw result.reason;
     await batcher.flush();
@@ -103,7 +103,7 @@ async function tryFid(
       return true;
     } catch (cause) {
       batcher.throwIfFailed();
-      // It stays on the list.
+      // The fid stays on the list.
       if (batcher.isLater?.(fid)) return true;
       if (!signal.aborted) onFault(`fid ${fid} could not be read`, cause);
     }
@@ -120,7 +120,7 @@ function* todoFids(db: IndexDatabase): Generator<number> {
 
 const NAMES_PER_READ = 500;
 
-/** Reads the proofs of names that users show and a snapshot does not have: it has one proof of a name, and none of some. */
+/** Reads the proofs of names that users show but a snapshot lacks: it has one proof per name, and none for some names. */
 async function readUnprovenNames(
   { client, db, rules }: Pick<StageDeps, "client" | "db" | "rules">,
   batcher: OpBatcher,
@@ -133,12 +133,12 @@ async function readUnprovenNames(
   await batcher.flush();
 }
 
-/** Events of blocks that wait to be written into the journal. */
+/** Maximum number of events of blocks that wait to be journaled. */
 const MAX_WAITING_EVENTS = 2000;
 
 /**
- * Reads the fids of the todo list, and journals the new blocks of every shard meanwhile. An index without messages is built in
- * bulk.
+ * Reads the fids of the todo list, and meanwhile journals the new blocks of every shard. An index without messages is built
+ * in bulk.
  */
 export async function runBackfillStage(deps: StageDeps): Promise<GapError | undefined> {
   const { tracker, positions, writer, db, shards, hasBlockShard, signal } = deps;
@@ -168,8 +168,8 @@ export async function runBackfillStage(deps: StageDeps): Promise<GapError | unde
 }
 
 /**
- * Fills the spool of the bulk build with the fids of the todo list, and builds. An fid that is listed again after it was spooled,
- * because blocks were missed, stays on the list: its state is compared with the index when that is built.
+ * Fills the spool of the bulk build with the fids of the todo list, and builds. If an fid is listed again after it was
+ * spooled, because blocks were missed, it stays on the list: its state is compared with the index once that is built.
  */
 async function runBulkBackfill(deps: StageDeps, verifier: Verifier): Promise<void> {
   const { db, writer, signal } = deps;

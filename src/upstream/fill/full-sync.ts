@@ -32,7 +32,7 @@ import { isUnserved } from "./replication/page-calls.ts";
 import { newestSnapshot, type Snapshot } from "./replication/snapshots.ts";
 import { registeredFidsAfter } from "./stored.ts";
 
-/** Dependencies of starting a full sync or a reconciliation. */
+/** Dependencies for starting a full sync or a reconciliation. */
 export interface SyncDeps {
   readonly client: UpstreamClient;
   readonly writer: RelayWriter;
@@ -51,9 +51,9 @@ const BLOCKS_BEFORE_HEAD = 60;
 const FIDS_PER_BATCH = 5000;
 
 /**
- * Starts a full sync, which reads every fid: it fixes the block of each shard at which the journal starts, then writes
- * the todo list. The journal is applied after the fids have been read. An empty index of all fids is filled from snapshots, if the
- * upstream serves them: the journal then starts after them, and the list stays empty.
+ * Starts a full sync, which reads every fid. It fixes the block of each shard at which the journal starts, then writes the
+ * todo list. The journal is applied after the fids have been read. An empty index of all fids is filled from snapshots, if
+ * the upstream serves them: the journal then starts after them, and the list stays empty.
  */
 export async function startFullSync(deps: SyncDeps): Promise<void> {
   const { client, writer, scope, db, chain, hasBlockShard } = deps;
@@ -81,7 +81,7 @@ export async function startFullSync(deps: SyncDeps): Promise<void> {
     : snapshots
       ? info.shardInfos.reduce((sum, { numFidRegistrations }) => sum + numFidRegistrations, 0)
       : await listFidsOfShards(client, shards, (todo) => writeWork(writer, { todo }));
-  // Everything is in the blocks that follow.
+  // The following blocks contain everything.
   const isFromGenesis = !snapshots && [...starts.values()].every((start) => start === 1);
   const keysKnown = [...starts.keys()]
     .filter((shard) => shard !== BLOCK_SHARD)
@@ -107,8 +107,8 @@ function headOf({ shardInfos }: GetInfoResponse, shard: number): number {
 }
 
 /**
- * Returns the first block to journal. The upstream's own blocks may start later; the log of a data shard may start within
- * a block.
+ * Returns the first block to journal. The upstream's own blocks may start later, and the log of a data shard may start
+ * within a block.
  */
 async function startOf(client: UpstreamClient, shard: number, head: number): Promise<number> {
   const start = Math.max(1, head - BLOCKS_BEFORE_HEAD);
@@ -126,7 +126,7 @@ async function oldestFrom(client: UpstreamClient, shard: number, start: number):
   return first && blockOfEvent(first.id);
 }
 
-/** Lists the fids in scope, and those that are stored from an earlier scope: their state must be removed. */
+/** Lists the fids in scope, and those stored under an earlier scope, whose state must be removed. */
 async function listScope(writer: RelayWriter, db: IndexDatabase, fids: readonly number[]): Promise<number> {
   for (let at = 0; at < fids.length; at += FIDS_PER_BATCH)
     await writeWork(writer, { todo: fids.slice(at, at + FIDS_PER_BATCH) });
@@ -146,7 +146,7 @@ async function listScope(writer: RelayWriter, db: IndexDatabase, fids: readonly 
   return Math.max(fids.length, stored);
 }
 
-/** Returns the snapshots that an index can be filled from; undefined if it has to read fid by fid. */
+/** Returns the snapshots from which an index can be filled; undefined if it has to be read fid by fid. */
 async function snapshotsToRead(deps: SyncDeps, shards: number): Promise<readonly Snapshot[] | undefined> {
   const { client, db, scope, hasBlockShard } = deps;
   if (scope.fids || !hasBlockShard || bulkPhaseOf(db) !== undefined || !canBulkBuild(db)) return undefined;
@@ -166,7 +166,11 @@ async function snapshotsToRead(deps: SyncDeps, shards: number): Promise<readonly
   return snapshots;
 }
 
-/** Lists all fids of the upstream. Returns their number. @param onFids called with those that were not listed before. */
+/**
+ * Lists all fids of the upstream. Returns their number.
+ *
+ * @param onFids called with fids that were not listed before.
+ */
 export async function listFidsOfShards(
   client: UpstreamClient,
   shards: number,

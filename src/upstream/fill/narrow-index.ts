@@ -34,23 +34,23 @@ import {
 
 export interface NarrowDeps {
   readonly db: IndexDatabase;
-  /** The writer of the index, which has no other connection. */
+  /** The writer of the index, which must be its only connection. */
   readonly engine: Pick<IngestEngine, "applyRelayed">;
   /** The fids to follow. */
   readonly followed: ReadonlySet<number>;
   readonly signal: AbortSignal;
-  /** Called with the number of fids that were looked at. */
+  /** Called with the number of fids examined so far. */
   readonly onProgress?: (fids: number) => void;
 }
 
 export interface NarrowReport {
   /** Messages, on-chain events, proofs and keys. */
   readonly removedRecords: number;
-  /** Whether following continues at its positions. Otherwise the next start reads the followed fids again. */
+  /** Whether following can continue at its positions. If not, the next start reads the followed fids again. */
   readonly isComplete: boolean;
 }
 
-/** No scope has this fingerprint: a start then reads every fid again. */
+/** A fingerprint that no scope has, so that a start reads every fid again. */
 const NARROWING = -1;
 const RECORDS_PER_BATCH = 1000;
 const FIDS_PER_STEP = 1000;
@@ -59,11 +59,11 @@ const TODO_PER_STEP = 1000;
 const MENTIONING: readonly Store[] = [Store.Casts, Store.Reactions, Store.Links];
 
 /**
- * Removes what a fill of these fids would not have stored: everything of other fids but the profiles of those that the followed
- * ones mention. The logs of events stay as they are.
+ * Removes what a fill of these fids would not have stored: everything of other fids except the profiles of those that the
+ * followed ones mention. The event logs stay as they are.
  *
- * It can be interrupted at any moment and repeated, with the same fids or others. A node that starts in between reads its fids again,
- * whatever its settings.
+ * It can be interrupted at any moment and repeated, with the same fids or others. A node that starts in between reads its
+ * fids again, whatever its settings.
  *
  * @throws the reason of `signal` when it aborts; StorageError if the index cannot be written.
  */
@@ -92,14 +92,14 @@ export async function narrowIndex(deps: NarrowDeps): Promise<NarrowReport> {
     removedRecords += removed;
     const isStep = ++looked % FIDS_PER_STEP === 0;
     if (isStep) onProgress?.(looked);
-    // Removing takes its time, so a signal of the system has its turn after each fid.
+    // Removing takes time, so signals of the system get a turn after each fid.
     if (isStep || removed > 0) await setImmediate();
   }
   removeNonces(db, scope);
   const isComplete = isSameScope || complete?.size === followed.size;
   db.transaction(() => {
     removeTodo(db, scope);
-    // They name casts that are deleted. The next start computes them first.
+    // Rankings name casts that are deleted. The next start computes them first.
     if (removedRecords > 0) deleteRankings(db);
     if (isSameScope || !isComplete) return;
     const { key, position } = scopePosition(scope.fingerprint);
@@ -108,7 +108,7 @@ export async function narrowIndex(deps: NarrowDeps): Promise<NarrowReport> {
   return { removedRecords, isComplete };
 }
 
-/** The fids that live messages of the followed ones mention. */
+/** Returns the fids that live messages of the followed fids mention. */
 async function mentionedBy({ db, followed, signal }: NarrowDeps): Promise<ReadonlySet<number>> {
   const network = networkOfIndex(db);
   const mentioned = new Set<number>();
@@ -131,7 +131,7 @@ function intersection(
   return known === "all" ? followed : followed.intersection(known);
 }
 
-/** Removes what the scope does not include of an fid. Returns the number of records. */
+/** Removes the records of an fid that the scope does not include. Returns how many were removed. */
 function removeSurplus({ db, engine }: NarrowDeps, scope: Scope, fid: number): number {
   if (scope.shareOf(fid) === "all") return 0;
   const ops: RelayedOp[] = [];
@@ -153,7 +153,7 @@ function removeSurplus({ db, engine }: NarrowDeps, scope: Scope, fid: number): n
     );
   for (const [store] of STORES) if (!scope.includesStore(fid, store)) removeMessages(store);
   if (!scope.includesNames(fid)) {
-    // A node that followed none stored the messages of proofs and keys.
+    // A node that followed no upstream stored the messages of proofs and keys.
     for (const store of [Store.UsernameProofs, Store.GaslessKeys]) removeMessages(store);
     remove(
       storedProofs(db, fid)
@@ -174,7 +174,7 @@ function removeSurplus({ db, engine }: NarrowDeps, scope: Scope, fid: number): n
 /** An operation without its time. */
 type RemovalOp = RelayedOp extends infer Op ? (Op extends RelayedOp ? Omit<Op, "happenedAt"> : never) : never;
 
-/** Removes the nonces of users whose keys are deleted, and of apps that no fill would ask for. */
+/** Removes the nonces of users whose keys are deleted, and of apps that no fill would request. */
 function removeNonces(db: IndexDatabase, scope: Scope): void {
   const requesters = new Set(gaslessKeyRequesters(db));
   db.transaction(() => {

@@ -3,19 +3,19 @@ import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import type { EmitOps } from "../blocks/op-batcher.ts";
 import type { RelayRules } from "../blocks/validate-relayed.ts";
 
-/** Dependencies of verifying the pages of an fid. */
+/** Dependencies for verifying the pages of an fid. */
 interface PageVerificationDeps {
   readonly verifier: Verifier;
   readonly rules: Pick<RelayRules, "scope" | "onRefused">;
-  /** Accepts the messages of a verified page; resolves when there is room for more. */
+  /** Accepts the messages of a verified page. Resolves when there is room for more. */
   readonly emit: EmitOps;
 }
 
-/** Pages of one fid that are verified while its next pages are read. */
+/** Pages of one fid that are verified while its next pages are being read. */
 const MAX_PAGES = 2;
 
 /**
- * Verifies the pages of one fid while the next ones are read, and emits the operations that store the valid messages.
+ * Verifies the pages of one fid while the next ones are being read, and emits the operations that store the valid messages.
  * The messages of an fid's state have one slot each, so pages may be emitted in any order.
  */
 export class PageVerifications implements AsyncDisposable {
@@ -39,7 +39,7 @@ export class PageVerifications implements AsyncDisposable {
     await Promise.all(this.#running);
   }
 
-  /** Waits for all pages, also after a failure, so that nothing is emitted after the fid is read again. */
+  /** Waits for all pages, even after a failure, so that nothing is emitted once the fid is read again. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.allSettled(this.#running);
   }

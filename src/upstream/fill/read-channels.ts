@@ -22,29 +22,32 @@ import { MalformedError } from "../calls/peer.ts";
 
 const NO_TARGET = new Uint8Array();
 
-/** The caps of slots are proposed ones: a network that raises them is read, too. A list that does not end is not. */
+/**
+ * The caps of slots are only proposed, so a network that raises them up to this factor is still read. A list that does not
+ * end is not.
+ */
 const CAPS_READ = 8;
 
 /** A channel as the upstream reports it. */
 export interface ReportedChannel {
   readonly owner: ChannelOwnerResponse;
-  /** With the modes that are in force. */
+  /** The settings, with the modes that are in effect. */
   readonly settings: ChannelMetadataResponse;
-  /** All slots but that of the settings. `authorFid` is 0 where the upstream does not say it. */
+  /** All slots except the one of the settings. `authorFid` is 0 if the upstream does not report it. */
   readonly slots: readonly { readonly slot: ChannelSlot; readonly authorFid: number }[];
 }
 
-/** Names a channel. */
+/** Identifies a channel. */
 export interface ChannelName {
   readonly channelId: Uint8Array;
   readonly key: string;
 }
 
 /**
- * Reads a channel from the upstream: its present state, without signed messages and without times. Returns undefined for a name that
- * it does not know: a registration of another's id, or one that broke a rule.
+ * Reads the present state of a channel from the upstream, without signed messages and times. Returns undefined for a name
+ * that it does not know: a registration of another id, or one that broke a rule.
  *
- * @throws MalformedError for a list that is longer than any channel's, and for values that no channel has.
+ * @throws MalformedError for a list longer than any channel's, and for values that no channel can have.
  */
 export async function readChannel(
   client: UpstreamClient,
@@ -120,9 +123,9 @@ async function* readBounded<Item>(
 }
 
 /**
- * Returns the operations that store a channel as the upstream reports it, also that it has no settings or pin any more.
+ * Returns the operations that store a channel as the upstream reports it, including that it no longer has settings or a pin.
  *
- * @param listed where the last event is that the upstream lists of the channel
+ * @param listed position of the last event that the upstream lists for the channel.
  */
 export function channelStateOps(
   channelId: Uint8Array,
@@ -147,8 +150,9 @@ export function channelStateOps(
 }
 
 /**
- * The upstream reports the modes that are in force, and not whether the owner has chosen them. A default is taken for not chosen:
- * otherwise the feed of each channel without settings would lose the casts of all but its members.
+ * Returns the slot of the settings. The upstream reports the modes that are in effect, but not whether the owner has chosen
+ * them. A default is assumed not to be chosen; otherwise the feed of each channel without settings would lose all casts
+ * except its members'.
  */
 function settingsSlot(channelId: Uint8Array, settings: ChannelMetadataResponse): ChannelSlot {
   const defaults = modesOf(undefined);

@@ -27,19 +27,22 @@ import {
   storedProofs,
 } from "./stored.ts";
 
-/** Dependencies of reading the state of an fid. */
+/** Dependencies for reading the state of an fid. */
 export interface FidReaderDeps {
   readonly client: UpstreamClient;
   readonly db: IndexDatabase;
   readonly rules: RelayRules;
-  /** Whether the index is built in bulk: it has no messages of any fid that is read, and messages are packed for the build. */
+  /**
+   * Whether the index is being built in bulk: it then has no messages of any fid that is read, and messages are packed for
+   * the build.
+   */
   readonly isBulk?: boolean;
   /** Verifies messages. */
   readonly verifier: Verifier;
   readonly emit: EmitOps;
 }
 
-/** The stores with the calls that together return all of their messages. */
+/** The stores, each with the calls that together return all of its messages. */
 export const STORES: readonly (readonly [Store, readonly MessagesMethod[]])[] = [
   [Store.Verifications, ["getAllVerificationMessagesByFid"]],
   [Store.UserData, ["getAllUserDataMessagesByFid"]],
@@ -49,16 +52,16 @@ export const STORES: readonly (readonly [Store, readonly MessagesMethod[]])[] = 
   [Store.StorageLends, ["getAllLendStorageMessagesByFid"]],
 ];
 
-/** Operations that come from reading the state produce no events. */
+/** Operations that result from reading the state produce no events. */
 const NO_EVENT = { happenedAt: 0 } as const;
 
 /**
- * Reads the state of an fid on the upstream, as far as it is in scope, and emits the operations that make the index
- * equal: missing parts are added, surplus parts removed. Messages that are stored already are not verified again.
+ * Reads the state of an fid on the upstream, as far as it is in scope, and emits the operations that make the index equal:
+ * missing parts are added, surplus parts removed. Messages that are already stored are not verified again.
  *
- * @param mayBeUnknown whether the response that the fid is not registered is accepted, if the index does not know it
+ * @param mayBeUnknown whether to accept the response that the fid is not registered, if the index does not know it
  *   either. Blocks also concern such fids.
- * @throws Error if an fid is not registered that should be: a node whose store fails may respond with an empty list.
+ * @throws Error if an fid is not registered that should be, because a node whose store fails may respond with an empty list.
  */
 export async function readFid(reader: FidReaderDeps, fid: number, mayBeUnknown: boolean): Promise<void> {
   const { scope } = reader.rules;
@@ -105,8 +108,8 @@ async function readEvents(
 }
 
 /**
- * Removes messages of proofs and keys. The upstream lists proofs and keys themselves, which are stored in tables of
- * their own; such messages are left from a time before the node followed an upstream.
+ * Removes messages of proofs and keys, which are left from a time before the node followed an upstream. The upstream lists
+ * the proofs and keys themselves, which have tables of their own.
  */
 async function removeKeyAndProofMessages(reader: FidReaderDeps, fid: number): Promise<void> {
   const { db, emit } = reader;
@@ -117,7 +120,10 @@ async function removeKeyAndProofMessages(reader: FidReaderDeps, fid: number): Pr
   if (messages.length > 0) await emit(messages.map(removeOp), []);
 }
 
-/** A name that the list of the fid leaves out and that has moved away brings the proof of its present owner. */
+/**
+ * Reads the proofs. A name that is missing from the fid's list because it has moved away yields the proof of its present
+ * owner.
+ */
 async function readProofs(
   { client, db, rules, emit }: FidReaderDeps,
   fid: number,
@@ -140,8 +146,8 @@ async function readProofs(
 }
 
 /**
- * Reads the proofs of usernames that blocks show and the index lacks: a fill cannot find a name that its user did not show yet, and
- * the upstream does not report its transfer again.
+ * Reads the proofs of usernames that blocks show and the index lacks: a fill cannot find a name that its user did not show
+ * yet, and the upstream does not report its transfer again.
  *
  * @param ops the operations of the same blocks, which may add the proofs.
  */
@@ -175,7 +181,7 @@ interface StoreOfFid {
   readonly fid: number;
   readonly store: Store;
   readonly methods: readonly MessagesMethod[];
-  /** Gets the names in the user data. */
+  /** Receives the names in the user data. */
   readonly usernames: Set<string>;
 }
 
@@ -191,7 +197,7 @@ async function readStore(
   for (const method of methods) {
     for await (const page of readPages((token) => client.messages(method, fid, token))) {
       if (store === Store.UserData) for (const name of usernamesIn(page)) usernames.add(name);
-      // A stored message has been verified before. It is not surplus.
+      // A stored message has already been verified. It is not surplus.
       const received = page.filter(
         (bytes) =>
           !(surplus.size > 0 && surplus.delete(claimedHash(bytes)?.toHex() ?? "")) &&
@@ -212,8 +218,8 @@ async function readStore(
 }
 
 /**
- * Returns the addresses in hex whose verifications shard 0 has decided and the shard of the author may not have repeated yet. What the
- * index has of them is newer than what the upstream lists. Called before they are read.
+ * Returns the addresses, in hex, whose verifications shard 0 has decided but the author's shard may not have repeated yet.
+ * The index has newer verifications of them than the upstream lists. Call it before the verifications are read.
  */
 async function addressesAhead({ client, db }: FidReaderDeps, fid: number): Promise<ReadonlySet<string>> {
   if (addressesInTransit(db, fid, 0).length === 0) return new Set();
@@ -221,7 +227,7 @@ async function addressesAhead({ client, db }: FidReaderDeps, fid: number): Promi
   return new Set(addressesInTransit(db, fid, replayed).map((address) => address.toHex()));
 }
 
-/** Returns the address of an encoded verification in hex. */
+/** Returns the address of an encoded verification, in hex. */
 function addressOf(bytes: Uint8Array): string | undefined {
   const message = decodeMessage(bytes);
   const body = message.ok ? message.value.data.body : undefined;
@@ -234,7 +240,7 @@ async function readKeys(reader: FidReaderDeps, fid: number): Promise<void> {
   if (ops.length > 0) await reader.emit(ops, []);
 }
 
-/** Reads the gasless keys of an fid. Returns the operations that make those of the index equal. */
+/** Reads the gasless keys of an fid. Returns the operations that make those in the index equal. */
 export async function keyOps(
   { client, db, rules }: Pick<FidReaderDeps, "client" | "db" | "rules">,
   fid: number,
@@ -266,8 +272,8 @@ export async function keyOps(
 }
 
 /**
- * Reads the nonces of the apps that requested keys of an fid, after the keys: a key that removed itself is in no list
- * and its removal does not name the app, so the app's nonce must not be older than the list.
+ * Reads the nonces of the apps that requested keys of an fid, after the keys: a key that removed itself is in no list and
+ * its removal does not name the app, so the app's nonce must not be older than the list.
  */
 async function readRequesters(
   client: UpstreamClient,

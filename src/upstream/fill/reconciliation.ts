@@ -15,9 +15,9 @@ import { type SyncDeps, startFullSync, writeWork } from "./full-sync.ts";
 const CHUNKS_PER_CALL = 100;
 
 /**
- * Starts a reconciliation, which reads the fids again that the blocks of a gap concern, on all shards with a gap. The
- * journal of those shards up to the gap is discarded: it is older than the state that will be read. If the upstream cannot
- * tell which fids the blocks concern, because it no longer has the blocks or never had any, a full sync is started instead.
+ * Starts a reconciliation, which reads the fids again that the blocks of a gap concern, on all shards with a gap. Discards
+ * the journal of those shards up to the gap, because it is older than the state that will be read. If the upstream cannot
+ * say which fids the blocks concern, because it no longer has the blocks or never did, a full sync is started instead.
  */
 export async function startReconciliation(deps: SyncDeps, found: GapError): Promise<void> {
   const { writer, positions, hasBlockShard } = deps;
@@ -45,7 +45,9 @@ export async function startReconciliation(deps: SyncDeps, found: GapError): Prom
   });
 }
 
-/** Returns the gaps of the other data shards: the upstream's log of a shard may start after the last received block. */
+/**
+ * Returns the gaps of the other data shards, because the upstream's log of a shard may start after the last received block.
+ */
 async function otherGaps({ client, positions }: SyncDeps, except: number): Promise<GapError[]> {
   const gaps: GapError[] = [];
   for (let shard = 1; shard <= (positions.shards ?? 0); shard++) {

@@ -3,9 +3,9 @@ import type { UpstreamClient } from "../calls/client.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 
 /**
- * Returns the number of the last event of shard 0 that all data shards of the upstream have repeated. Its responses about channels,
- * owners and verifications come from the data shards, which may be minutes behind; an index has what shard 0 decided at once.
- * Infinity for a node whose shards do not say it.
+ * Returns the number of the last event of shard 0 that all data shards of the upstream have repeated. Its responses about
+ * channels, owners and verifications are from the data shards, which may be minutes behind, while an index has what shard 0
+ * decided at once. Infinity for a node whose shards do not report it.
  */
 export async function replayedSeqnum(client: UpstreamClient): Promise<number> {
   const { shardInfos } = await client.info();
@@ -18,7 +18,10 @@ export async function replayedSeqnum(client: UpstreamClient): Promise<number> {
   return replayed;
 }
 
-/** Returns the number of the last event of shard 0 that a data shard has repeated up to a block; undefined if the upstream does not say it. */
+/**
+ * Returns the number of the last event of shard 0 that a data shard has repeated up to a block; undefined if the upstream
+ * does not report it.
+ */
 export async function replayedInBlock(
   client: UpstreamClient,
   shard: number,

@@ -2,15 +2,15 @@ import type { PackedMessages } from "../../db/index/bulk/bulk-state.ts";
 import type { RelayedBatch, RelayedOp } from "../../ingest/relayed-op.ts";
 import type { EmitOps, FidOps, RelayWriter } from "../blocks/op-batcher.ts";
 
-/** A transaction has about this many bytes of messages. The unsynced log of the index grows by about twice as much. */
+/** Approximate size of a transaction's messages in bytes. The unsynced log of the index grows by about twice as much. */
 const BYTES_PER_BATCH = 8 * 1024 * 1024;
 const MAX_WAITING_BYTES = 3 * BYTES_PER_BATCH;
-/** How long a batch that is not full waits for more. */
+/** How long, in milliseconds, a batch that is not full waits for more. */
 const LINGER_MS = 100;
-/** An fid with more bytes of messages is written row by row after the build. About 200,000 messages. */
+/** An fid with more bytes of messages than this, about 200,000 messages, is written row by row after the build. */
 export const MAX_BYTES_OF_FID = 64 * 1024 * 1024;
 
-/** Records of whole fids, and what is true once they are written. */
+/** Records of complete fids, with what becomes true once they are written. */
 export interface Portion
   extends Pick<RelayedBatch, "spooledFids" | "spooledParts" | "snapshotKeys" | "todo"> {
   readonly ops: readonly RelayedOp[];
@@ -18,15 +18,15 @@ export interface Portion
 }
 
 /**
- * Combines fids that were read completely into batches for the bulk build. A batch has whole fids only: what was read of an
- * fid is in memory until it is complete, and is discarded if reading fails or if it is too much. After a batch that could not be written nothing
- * more is written.
+ * Combines fids that were read completely into batches for the bulk build. A batch contains only complete fids: what was
+ * read of an fid stays in memory until it is complete, and is discarded if reading fails or if there is too much. After a
+ * batch that could not be written, nothing more is written.
  */
 export class SpoolBatcher implements FidOps {
   readonly #writer: RelayWriter;
   #waiting: Portion[] = [];
   #waitingBytes = 0;
-  /** Retained after a failed read: the scope reports each mentioned fid once. */
+  /** Retained after a failed read, because the scope reports each mentioned fid only once. */
   #mentioned: number[] = [];
   #running: Promise<void> | undefined;
   #isFlushing = false;
@@ -41,7 +41,7 @@ export class SpoolBatcher implements FidOps {
     this.#maxBytesOfFid = maxBytesOfFid;
   }
 
-  /** Whether the fid was found to have too many messages to hold in memory. */
+  /** Reports whether the fid was found to have too many messages to keep in memory. */
   isLater(fid: number): boolean {
     return this.#tooLarge.has(fid);
   }
@@ -77,7 +77,7 @@ export class SpoolBatcher implements FidOps {
     if (this.#fault !== undefined) throw this.#fault;
   }
 
-  /** Adds whole fids. Resolves when there is room for more. */
+  /** Adds complete fids. Resolves when there is room for more. */
   async add(portion: Portion): Promise<void> {
     this.throwIfFailed();
     this.#waiting.push(portion);

@@ -58,7 +58,7 @@ const unprovenNames = statement<{ fid: number; name: string }, [fid: number, typ
    ORDER BY f.fid LIMIT ?3`,
 );
 
-/** Returns the next fids after `fid` that show a name of which the index has no proof for them, with the name. */
+/** Returns the next fids after `fid` that show a name for which the index has no proof of theirs, with the name. */
 export function unprovenNamesAfter(
   db: IndexDatabase,
   fid: number,
@@ -103,12 +103,12 @@ export function storedKeys(db: IndexDatabase, fid: number): Map<string, StoredKe
   return new Map(gaslessKeysOf(db, fid).map((stored) => [stored.key.toHex(), stored]));
 }
 
-/** Returns the next fid after `fid` of which the index has anything from the network. */
+/** Returns the next fid after `fid` for which the index has anything from the network. */
 export function storedFidAfter(db: IndexDatabase, fid: number): number | undefined {
   return db.get(nextFid, fid)?.fid ?? undefined;
 }
 
-/** Returns the apps that requested gasless keys; repeated ones may be among them. */
+/** Returns the apps that requested gasless keys, possibly with repetitions. */
 export function gaslessKeyRequesters(db: IndexDatabase): number[] {
   return db.all(requesters, 0).flatMap(({ fid }) => fid ?? []);
 }

@@ -29,7 +29,7 @@ import { runParts, type StageDeps, sourceOf } from "../stage.ts";
 import { readChannelHistory, readLeftChannels } from "./channel-history.ts";
 import { recoverUnknown } from "./recover-unknown.ts";
 
-/** Events of one transaction, and events of blocks that wait for the next one. */
+/** Maximum number of events per transaction, and of events of blocks that wait for the next one. */
 const MAX_WAITING_EVENTS = 1000;
 const CHAIN_BLOCKS_PER_BATCH = 200;
 
@@ -38,11 +38,11 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   const { db, chain, positions, rules, scope, shards, hasBlockShard, signal, timings, tracker, writer, end } =
     deps;
   const gate = new ChainGate(signal);
-  // The rows of an index of some fids are not all that the tries follow from.
+  // The rows of an index of only some fids do not produce all keys of the tries.
   const followsKeys = chain.isVerifying && !scope.fids;
   /** Data shards that have not reached the live stream yet. */
   let catchingUp = shards;
-  /** The last write, if writes must not overlap. */
+  /** The last write, where writes must not overlap. */
   let turn: Promise<void> = Promise.resolve();
 
   tracker.enter("replay");
@@ -66,7 +66,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
       return { isJournal: true, heads: [], keyRecordsOf: (number) => records.get(number) ?? [] };
     });
     if (journaled > applied && !signal.aborted) {
-      // The last blocks may have had no events, and then they are not in the journal.
+      // The last blocks may have had no events, so they are not in the journal.
       const blocks = { shard, first: applied + 1, last: journaled, parts: [], isJournal: true };
       await write({ ops: [], positions: [appliedPosition(shard, journaled)], blocks, followsKeys });
       tracker.applied(shard, journaled, undefined);
@@ -87,7 +87,9 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     });
   }
 
-  /** Applies blocks in the groups in which they arrive. The next group is decoded while the previous one is written. */
+  /**
+   * Applies blocks in the groups in which they arrive. The next group is decoded while the previous one is being written.
+   */
   async function applyBlocks<Block extends ShardBlock>(
     shard: number,
     blocks: AsyncGenerator<Block>,
@@ -113,7 +115,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
         positions: [appliedPosition(shard, last.number), replayedPosition(shard, replayed)],
         discardedJournal: isJournal ? [{ shard, upTo: last.number }] : [],
       }).then(() => tracker.applied(shard, last.number, last.timestamp));
-      // The next block may take long to arrive, so a failure ends the stage now. It is thrown after the loop.
+      // The next block may take a long time to arrive, so a failure ends the stage now. It is thrown after the loop.
       writing.catch(end);
     }
     await writing;
@@ -146,7 +148,10 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     }
   }
 
-  /** @param received what blocks leave that have just arrived; undefined for blocks of the journal, which left it then. */
+  /**
+   * @param received the result of verifying blocks that have just arrived; undefined for blocks of the journal, for which it
+   * was stored on arrival.
+   */
   async function writeChain(
     blocks: readonly FollowedBlock[],
     received?: { readonly heads: readonly ChainHead[]; readonly unknown: readonly UnknownRecord[] },
@@ -172,7 +177,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   }
 
   /**
-   * Writes a batch. If it mentions fids of which nothing is stored, their profiles are read before anything else is
+   * Writes a batch. If it mentions fids for which nothing is stored, their profiles are read before anything else is
    * applied: their events so far were skipped, and those from now on are applied to the profiles that are read.
    */
   function write(batch: RelayedBatch): Promise<void> {
@@ -191,7 +196,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   }
 }
 
-/** Blocks as they were verified. What is in the journal was when it was received. */
+/** Blocks as verified. What is in the journal was verified when it was received. */
 interface Verified extends Required<Pick<BlockSource, "isJournal" | "keyRecordsOf">> {
   readonly heads: readonly ChainHead[];
 }

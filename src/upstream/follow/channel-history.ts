@@ -30,10 +30,10 @@ const VERIFICATIONS_PER_BATCH = 1000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Reads what shard 0 decided about channels before this index followed it: its blocks since channels became part of the protocol. It
- * runs beside the application of new blocks: the number of each decision says which is later. If those blocks are deleted, their
- * beginning has no known date, or the upstream has no shard 0, the list of registrations and the present state of each channel is
- * read instead. The list may be ahead of the blocks that are applied, whose registrations would then be no events.
+ * Reads what shard 0 decided about channels before this index followed it, from its blocks since channels became part of the
+ * protocol. It runs while new blocks are applied, because the number of each decision says which is later. If those blocks
+ * are deleted, the date is not known, or the upstream has no shard 0, the list of registrations and the present state of
+ * each channel are read instead. The list may be ahead of the applied blocks, whose registrations then produce no events.
  */
 export async function readChannelHistory(deps: StageDeps): Promise<void> {
   const { db, timings, signal, onFault } = deps;
@@ -48,7 +48,7 @@ export async function readChannelHistory(deps: StageDeps): Promise<void> {
   }
 }
 
-/** Reads the channels again, every hour, that the upstream has reported with values that no channel has. */
+/** Reads again, every hour, the channels that the upstream has reported with values that no channel can have. */
 export async function readLeftChannels(deps: StageDeps): Promise<void> {
   const { db, timings, signal, onFault } = deps;
   for (;;) {
@@ -92,12 +92,12 @@ async function readOnce(deps: StageDeps): Promise<void> {
     await claimVerifications(deps);
     await readStates(deps, registrations);
   }
-  // What was known before and is not among the decisions of this upstream is not the network's.
+  // What was known before, but is not among the decisions of this upstream, is not the network's.
   const complete: RelayedOp = { kind: "channelsComplete", happenedAt: 0 };
   await writer.apply({ ops: [complete], positions: [HISTORY_DONE] });
 }
 
-/** Reads the registrations of the network. A node that is older than channels has none. */
+/** Reads the registrations of the network. A node older than channels has none. */
 async function readRegistrations({ client, rules }: StageDeps): Promise<Registration[]> {
   const received = await client.channels.registrations();
   const events = received.flatMap((bytes) => {
@@ -112,7 +112,9 @@ async function readRegistrations({ client, rules }: StageDeps): Promise<Registra
   });
 }
 
-/** Returns the first block of shard 0 below `stop` that is not older than a time; undefined if the upstream has none to tell. */
+/**
+ * Returns the first block of shard 0 below `stop` that is not older than a time; undefined if the upstream cannot show it.
+ */
 async function firstBlockFrom(
   client: UpstreamClient,
   unixSecs: number,
@@ -126,11 +128,11 @@ async function firstBlockFrom(
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const block = await blockAt(client, middle);
-    // A deleted block is older than those that are there.
+    // A deleted block is older than the existing ones.
     if (!block || isOlder(block)) low = middle + 1;
     else high = middle;
   }
-  // The block before may be deleted as well, and then no one knows whether it had decisions.
+  // The preceding block may also be deleted, in which case no one knows whether it had decisions.
   return low === 1 || (await blockAt(client, low - 1)) ? low : undefined;
 }
 
@@ -200,14 +202,16 @@ async function readStates(deps: StageDeps, registrations: readonly Registration[
         await writer.apply({ ops: channelStateOps(channel.channelId, reported, listed), positions: [] });
     } catch (cause) {
       if (!(cause instanceof MalformedError)) throw cause;
-      // Waiting for it, no channel could be served.
+      // If this waited for it, no channel could be served.
       onFault(`the channel 0x${id} of the upstream is not stored`, cause);
       await writer.apply({ ops: [], positions: [leftOutPosition(channel.channelId)] });
     }
   }
 }
 
-/** Takes from the index the owners of all addresses: a channel may be transferred to one that has none now. */
+/**
+ * Takes the owners of all addresses from the index, because a channel may be transferred to an address that has none now.
+ */
 async function claimVerifications({ db, writer, signal }: StageDeps): Promise<void> {
   const activeAt = channelsActiveAt(db);
   if (activeAt === undefined) return;

@@ -5,19 +5,22 @@ import type { EngineSchedule } from "../../protocol/network/engine-versions.ts";
 import type { UpstreamClient } from "../calls/client.ts";
 import { type Timings, wait } from "../timings.ts";
 
-/** How this program and the network's rules fit together. */
+/** How well this program matches the network's rules. */
 export interface EngineProgress {
-  /** When the upstream switches to a version that this program has no date for, in unix seconds; undefined if it announces none. */
+  /**
+   * When the upstream switches to a version for which this program has no date, in Unix seconds; undefined if it announces
+   * none.
+   */
   readonly unknownAt: number | undefined;
   /** Records of kinds that this program does not know. */
   readonly unknown: readonly UnknownCount[];
-  /** Whether decisions about channels that are older than this index's following have still to be read. */
+  /** Whether channel decisions from before this index followed shard 0 have yet to be read. */
   readonly isHistoryDue: boolean;
-  /** How many channels the upstream has reported with values that no channel has. */
+  /** How many channels the upstream has reported with values that no channel can have. */
   readonly channelsLeftOut: number;
 }
 
-/** Returns what the index by itself says about how this program and the network's rules fit together. */
+/** Returns how well this program matches the network's rules, according to the index only. */
 export function engineProgressOf(db: IndexDatabase): EngineProgress {
   return {
     unknownAt: undefined,
@@ -42,7 +45,7 @@ export class EngineWatch {
     return { ...engineProgressOf(this.#db), unknownAt: this.#unknownAt };
   }
 
-  /** Asks the upstream every hour which switch of versions comes next, until `signal` aborts. */
+  /** Asks the upstream every hour which version switch is next, until `signal` aborts. */
   async run(client: UpstreamClient, timings: Timings, signal: AbortSignal, onFault: OnFault): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -60,12 +63,13 @@ type OnFault = (what: string, cause: unknown) => void;
 
 const HOUR_MS = 3_600_000;
 
-/** An upstream may invent many. */
+/** Maximum number of kinds shown, because an upstream can invent many. */
 const MAX_KINDS_SHOWN = 8;
 
-/** Returns why the node serves less than the network has decided, for people; undefined while it serves all of it. */
+/** Returns why the node serves less than the network has decided, for operators; empty while it serves everything. */
 export function degradedReasons({ unknown, isHistoryDue, channelsLeftOut }: EngineProgress): string[] {
-  // What cannot be decoded has no number. It says nothing about the network: any user may sign a message in an odd encoding.
+  // A record that cannot be decoded has no number. It says nothing about the network, because any user can sign a message in
+  // an odd encoding.
   const numbered = unknown.filter(({ number }) => number !== 0);
   const kinds = numbered
     .slice(0, MAX_KINDS_SHOWN)

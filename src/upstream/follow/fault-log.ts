@@ -10,7 +10,9 @@ const INTERVAL_MS = 60_000;
 const FOREIGN_NAMES =
   "Skipped usernames of the upstream that another name server has signed, as a demo network does: users of this node have no such names";
 
-/** Logs at most one line of each kind a minute, with the number of those suppressed since the previous line. */
+/**
+ * Creates a log of at most one line of each kind per minute, with the number of those suppressed since the previous line.
+ */
 export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clock }) {
   const faults = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   const refusals = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
@@ -18,18 +20,18 @@ export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clo
   const peers = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   const foreignNames = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   return {
-    /** Something failed and is retried. */
+    /** Logs that something failed and is retried. */
     fault: (what: string, cause: unknown): void =>
       faults((others) => log.warn({ ...detailsOf(cause), ...others }, `Retrying: ${what}`)),
-    /** The upstream is not a Farcaster node. */
+    /** Logs that the upstream is not a Farcaster node. */
     peer: ({ message }: PeerError): void =>
       peers((others) => log.error(others, `${message}. The node keeps retrying`)),
-    /** A record breaks the protocol's rules and was skipped. */
+    /** Logs that a record breaks the protocol's rules and was skipped. */
     refused: ({ code, reason }: Rejection): void =>
       reason === FOREIGN_NAME
         ? foreignNames((others) => log.warn(others, FOREIGN_NAMES))
         : refusals((others) => log.warn({ code, reason, ...others }, "Skipped a record of the upstream")),
-    /** The network has decided a record of a kind that this program does not know. */
+    /** Logs that the network has decided a record of a kind that this program does not know. */
     unknown: ({ kind, number }: Pick<UnknownRecord, "kind" | "number">): void =>
       unknowns((others) =>
         log.warn({ kind, number, ...others }, "Kept a record of a kind that this program does not know"),
@@ -38,7 +40,8 @@ export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clo
 }
 
 /**
- * For errors that the upstream or the network reported, the message is enough; a stack of this program adds nothing.
+ * Returns the details to log. For errors that the upstream or the network reported, the message is enough, because a stack
+ * of this program adds nothing.
  */
 function detailsOf(cause: unknown): { readonly reason: string } | { readonly err: unknown } {
   const isCallError = cause instanceof Error && "code" in cause && "details" in cause;

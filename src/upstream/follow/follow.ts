@@ -37,32 +37,32 @@ import { chainVerifier, type Verification } from "./verification.ts";
 export interface FollowerDeps {
   /** The nodes to follow, one at a time: http (plain) or https (TLS), without path and credentials. */
   readonly urls: readonly string[];
-  /** The positions and the stored state are read here. */
+  /** For reading the positions and the stored state. */
   readonly db: IndexDatabase;
   readonly writer: RelayWriter;
-  /** Whether the index takes more. While it does not, the upstream is not called. Default: it always does. */
+  /** Reports whether the index accepts more. While it does not, the upstream is not called. Default: it always does. */
   readonly hasRoom?: () => Promise<boolean>;
-  /** The bytes that an index may have here. Default: there is no bound. */
+  /** Returns how many bytes an index may have here. Default: there is no limit. */
   readonly roomBytes?: () => Promise<number>;
   readonly network: FarcasterNetwork;
-  /** Default: that of the network, without dates of the settings. */
+  /** Default: the network's schedule, without dates from the settings. */
   readonly schedule?: EngineSchedule;
   /** See `RelayRules`. */
   readonly nameServer: Uint8Array | undefined;
   /** How the blocks of the upstream are verified; undefined if the node is trusted (`trust.level`). */
   readonly verification?: Verification | undefined;
-  /** Where two certificates for one height are kept. Default: in memory, until the process ends. */
+  /** Directory for two certificates for one height. Default: in memory, until the process ends. */
   readonly forksDir?: string;
-  /** The operator's RPC of Optimism, which confirms who owns an fid in place of a second node; undefined if nodes do. */
+  /** The operator's RPC of Optimism, which confirms who owns an fid instead of a second node; undefined if nodes do. */
   readonly registries?: Pick<ConfirmByChainDeps, "call" | "blockNumber"> | undefined;
   readonly clock: Clock;
   /** The fids to follow; undefined for all. */
   readonly fids: ReadonlySet<number> | undefined;
   /** Whether the hub events of applied blocks are logged. Default: true. */
   readonly logsHubEvents?: boolean;
-  /** How nodes are found that the settings do not name; undefined if they are not. */
+  /** How to find nodes that the settings do not name; undefined to not look for any. */
   readonly discovery?: EndpointsDeps["discovery"];
-  /** How the nodes are called. `concurrency` is that of a backfill. */
+  /** How to call the nodes. `concurrency` is that of a backfill. */
   readonly calls: EndpointDeps["settings"];
   readonly timings?: Timings;
   /** Starts threads that verify a backfill. Default: messages are verified on the calling thread. */
@@ -70,13 +70,13 @@ export interface FollowerDeps {
   /** Called for each fault that is retried. */
   readonly onFault: (what: string, cause: unknown) => void;
   /**
-   * Called when the upstream is not a Farcaster node that can be followed. Called again only if the reason changes or the
-   * upstream was one in between.
+   * Called when the upstream is not a Farcaster node that can be followed. Called again only if the reason changes, or if
+   * the upstream was one in between.
    */
   readonly onPeerError?: (error: PeerError) => void;
-  /** Called for each account that was healed, or could not be. */
+  /** Called for each account that was healed or could not be healed. */
   readonly onHealing?: (healing: Healing) => void;
-  /** Called for each record that breaks the protocol's rules; it is skipped. */
+  /** Called for each record that breaks the protocol's rules. The record is skipped. */
   readonly onRefused?: (rejection: Rejection) => void;
   /** Called for each stored record of a kind that this program does not know. */
   readonly onUnknown?: (record: Pick<UnknownRecord, "kind" | "number">) => void;
@@ -98,7 +98,7 @@ export async function follow(
 ): Promise<void> {
   const { timings, schedule, engine, endpoints } = deps;
   const positions = new UpstreamPositions(deps.db);
-  /** Why the index could not be written. It is undefined again after the next write. */
+  /** Why the index could not be written. Reset by the next write. */
   let unwritten: unknown;
   const toIndex = async <T>(write: Promise<T>): Promise<T> => {
     try {
@@ -115,7 +115,7 @@ export async function follow(
       await toIndex(deps.writer.apply(batch));
       for (const record of batch.unknown ?? []) deps.onUnknown?.(record);
       tracker.countWritten(batch);
-      // What a node sent before it was refused says nothing of what it sends.
+      // What a node sent before it was refused says nothing about what it sends now.
       if (!signal.aborted) endpoint.delivered();
     },
     buildStep: () => toIndex(deps.writer.buildStep()),
@@ -132,7 +132,7 @@ export async function follow(
     if (!active) break;
     const { endpoint, leaving } = active;
     const { concurrency } = await endpoint.place();
-    // Ends the calls of a stage with the stage.
+    // Ends the calls of a stage together with the stage.
     const ending = new AbortController();
     const end = () => ending.abort();
     const either = AbortSignal.any([signal, leaving]);
@@ -174,11 +174,11 @@ export async function follow(
         onStreamEnd: endpoints.streamEnded,
         onFault(what, cause) {
           report(what, cause);
-          // The calls of a stage end with it, and fail by that.
+          // The calls of a stage end with it and then fail for that reason.
           if (!ending.signal.aborted) endpoints.callFailed(cause);
         },
       };
-      // A node that sent a false block has to send the right one first.
+      // A node that sent a false block must send the right one first.
       if (!isRefused) tracker.setPeerError(undefined);
       isRefused = false;
       const runStage = positions.stage === Stage.Filling ? runBackfillStage : runApplyStage;
@@ -192,10 +192,10 @@ export async function follow(
       }
     } catch (cause) {
       if (signal.aborted) break;
-      // It waits for room, then continues at the last durable position. Leaving a node is not a fault.
+      // Waits for room, then resumes at the last durable position. Leaving a node is not a fault.
       if (unwritten instanceof IndexFullError || leaving.aborted) continue;
       if (unwritten !== undefined) {
-        // The stage may have ended with the calls that this failure has cancelled.
+        // The stage may have ended with the calls that this failure cancelled.
         report("following was interrupted", unwritten);
         unwritten = undefined;
         await backoff.wait(signal);
@@ -236,7 +236,7 @@ async function roomInIndex(
   }
 }
 
-/** Whether there is unfinished work, and the settings and the upstream have not changed since it started. */
+/** Reports whether there is unfinished work, and the settings and the upstream have not changed since it started. */
 function isResumable(positions: UpstreamPositions, shards: number, scope: Scope): boolean {
   const { stage } = positions;
   if (stage === undefined || stage === Stage.Listing) return false;

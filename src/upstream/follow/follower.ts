@@ -20,14 +20,14 @@ import { ProgressTracker } from "./progress-tracker.ts";
 
 export interface Follower extends ConfirmRpc {
   progress(): UpstreamProgress;
-  /** Ends all calls and waits for the running write. Nothing else has to be saved: every position is durable. */
+  /** Ends all calls and waits for the running write. Nothing else has to be saved, because every position is durable. */
   stop(): Promise<void>;
 }
 
 /**
- * Follows another node until it is stopped. The first time it reads the whole state of the upstream, fid by fid, and
- * journals new blocks meanwhile. Then it applies the journal, and then each new block. After any fault it resumes at the
- * last durable position.
+ * Follows another node until it is stopped. The first time, it reads the complete state of the upstream, fid by fid, and
+ * meanwhile journals new blocks. Then it applies the journal, and after that each new block. After any fault it resumes at
+ * the last durable position.
  */
 export function startFollower(deps: FollowerDeps): Follower {
   const { onFault } = deps;

@@ -2,8 +2,8 @@ import { formatDuration, grouped, percentOf, progressLine } from "../../runtime/
 import type { UpstreamPhase, UpstreamProgress } from "./progress.ts";
 
 /**
- * Returns why the index is not up to date with the upstream, for people. Undefined if it is: each shard was applied
- * up to less than `readyLagSecs` ago.
+ * Returns why the index is not up to date with the upstream, for operators. Undefined if it is: each shard is applied up to
+ * less than `readyLagSecs` ago.
  */
 export function notReadyReason(progress: UpstreamProgress, readyLagSecs: number): string | undefined {
   const { phase, shards, fids, build, etaSecs } = progress;
@@ -40,7 +40,7 @@ const ACTIVITIES: Readonly<Record<UpstreamPhase, string>> = {
   reconcile: "comparing",
 };
 
-/** Formats a bar, the phase, messages per second and time left, as much of it as fits into `columns` columns. */
+/** Formats a bar, the phase, messages per second and time left, as far as they fit into `columns` columns. */
 export function formatUpstreamProgress(progress: UpstreamProgress, columns: number): string {
   const { phase, fids, build, messagesPerSec, etaSecs } = progress;
   if (build) {

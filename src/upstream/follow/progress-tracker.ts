@@ -9,7 +9,7 @@ const RATE_WINDOW_MS = 10_000;
 interface Shard {
   appliedBlock: number;
   headBlock: number;
-  /** Unix seconds of `appliedBlock`. */
+  /** The time of `appliedBlock` in Unix seconds. */
   appliedTime: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export class ProgressTracker {
   #syncStart = { atMs: 0, done: 0 };
   #lastFault: string | undefined;
   #peerError: string | undefined;
-  /** Messages of this window and of the one before. */
+  /** Messages in this window and in the previous one. */
   #window = { atMs: 0, messages: 0, before: 0, beforeMs: 0 };
 
   constructor(clock: Clock) {
@@ -35,14 +35,18 @@ export class ProgressTracker {
     this.#phase = phase;
   }
 
-  /** Called when a sync starts or is resumed: `remaining` of `total` fids must still be read. */
+  /** Records that a sync starts or resumes: `remaining` of `total` fids must still be read. */
   startSync(remaining: number, total: number): void {
     const all = Math.max(total, remaining);
     this.#fids = { done: all - remaining, total: all };
     this.#syncStart = { atMs: this.#clock.nowMs(), done: all - remaining };
   }
 
-  /** Called after each step of the bulk build. @param build undefined when the index is built. */
+  /**
+   * Records a step of the bulk build.
+   *
+   * @param build undefined when the index is built.
+   */
   building(build: BulkProgress | undefined): void {
     this.#build = build;
   }
@@ -65,9 +69,9 @@ export class ProgressTracker {
   }
 
   /**
-   * Called when a block is applied: the peer that sent it is a Farcaster node.
+   * Records that a block was applied, which shows that the peer that sent it is a Farcaster node.
    *
-   * @param timestamp Farcaster seconds of the block; undefined for a position from before.
+   * @param timestamp Farcaster seconds of the block; undefined for an earlier position.
    */
   applied(shard: number, block: number, timestamp: number | undefined): void {
     const known = this.#shard(shard);
@@ -79,7 +83,7 @@ export class ProgressTracker {
     this.reportHead(shard, block);
   }
 
-  /** Called when the upstream reports a block. */
+  /** Records that the upstream has reported a block. */
   reportHead(shard: number, block: number): void {
     const known = this.#shard(shard);
     known.headBlock = Math.max(known.headBlock, block);
@@ -90,8 +94,8 @@ export class ProgressTracker {
   }
 
   /**
-   * Called when the upstream turns out not to be a Farcaster node, or, with undefined, to be one. The next block or fid that is
-   * applied clears it, too.
+   * Records that the upstream is not a Farcaster node or, with undefined, that it is one. The next applied block or fid also
+   * clears the error.
    */
   setPeerError(error: string | undefined): void {
     this.#peerError = error;

@@ -6,9 +6,9 @@ import type { EngineProgress } from "./engine-watch.ts";
 
 /** The phases of following. */
 export const UPSTREAM_PHASES = [
-  // No response from the upstream since the start.
+  // There was no response from the upstream since the start.
   "connecting",
-  // Reads the whole state of every fid. New blocks are written to the journal.
+  // Reads the complete state of every fid. New blocks are written to the journal.
   "backfill",
   // Applies the journal.
   "replay",
@@ -23,7 +23,7 @@ export type UpstreamPhase = (typeof UPSTREAM_PHASES)[number];
 export interface ShardProgress {
   /** 0 is the shard of the block chain. */
   readonly shard: number;
-  /** The newest block that, with all blocks before it, is in the index; 0 before the first. */
+  /** The newest block that is in the index with all blocks before it; 0 before the first. */
   readonly appliedBlock: number;
   /** The newest block that the upstream reported. */
   readonly headBlock: number;
@@ -35,28 +35,30 @@ export interface ShardProgress {
 export interface UpstreamProgress {
   /** Whether the network is ahead of this program. */
   readonly engine: EngineProgress;
-  /** Whether there is a connection to the upstream. One that the peer has silently left ends within 15 seconds. */
+  /**
+   * Whether there is a connection to the upstream. A connection that the peer has silently left is closed within 15 seconds.
+   */
   readonly isConnected: boolean;
-  /** The nodes of the settings, in their order. */
+  /** The nodes from the settings, in the same order. */
   readonly upstreams: readonly EndpointStatus[];
   readonly phase: UpstreamPhase;
   /** Empty before the upstream has reported its shards. */
   readonly shards: readonly ShardProgress[];
   /** For the running backfill or reconciliation. */
   readonly fids: { readonly done: number; readonly total: number };
-  /** The bulk build, which follows the reading of all fids into an empty index; undefined while none runs. */
+  /** The bulk build, which follows reading all fids into an empty index; undefined while none is running. */
   readonly build: BulkProgress | undefined;
   /** Messages applied since the start of the process. */
   readonly messages: number;
-  /** Over the last seconds. */
+  /** Over the last few seconds. */
   readonly messagesPerSec: number;
-  /** Until the fids are read, at the average speed so far; undefined before the first. */
+  /** Time until the fids have been read, at the average speed so far; undefined before the first. */
   readonly etaSecs: number | undefined;
-  /** Why the upstream is not a Farcaster node, for people; undefined if it is one or it is not known. */
+  /** Why the upstream is not a Farcaster node, for operators; undefined if it is one or it is not known. */
   readonly peerError: string | undefined;
   /** How far the followed chain is verified. */
   readonly trust: TrustProgress;
-  /** The latest fault that was retried, for people. */
+  /** The latest fault that was retried, for operators. */
   readonly lastFault: string | undefined;
 }
 

@@ -20,8 +20,8 @@ import type { StageDeps } from "../stage.ts";
 const RECORDS_PER_READ = 100;
 
 /**
- * Applies the records that an earlier program kept because it did not know their kind, as far as this one knows it. The upstream is not
- * asked: it may not have them any more.
+ * Applies the records that an earlier version of the program kept because it did not know their kind, as far as this version
+ * does. The upstream is not asked, because it may no longer have them.
  */
 export async function recoverUnknown({ db, rules, writer, signal }: StageDeps): Promise<void> {
   let last = 0;
@@ -49,7 +49,7 @@ function operationsOf(rules: RelayRules, record: UnknownRecord): readonly Relaye
 function readOfChain(rules: RelayRules, record: UnknownRecord) {
   const event = blockEventOf(record);
   if (!event || BlockEventType[event.data?.type ?? 0] === undefined) return undefined;
-  // When it was decided is not kept: it is taken for decided now.
+  // The time of the decision is not stored, so it counts as decided now.
   const block: FollowedBlock = {
     header: {
       height: { shardIndex: BLOCK_SHARD, blockNumber: record.block },
@@ -92,7 +92,7 @@ function readOfShard(rules: RelayRules, record: UnknownRecord) {
     seqnum: 0,
     events: [event],
   };
-  // Its place in the log of hub events has passed.
+  // Its position in the log of hub events has passed.
   return relayedBlocks({ ...rules, logsHubEvents: false }, { shard, isJournal: true }, [block]);
 }
 

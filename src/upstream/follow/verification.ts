@@ -10,18 +10,18 @@ import {
 import type { TrustTracker } from "../chain/trust-tracker.ts";
 import type { KnownValidators } from "../chain/validator-source.ts";
 
-/** How the blocks of the upstream are verified. */
+/** How to verify the blocks of the upstream. */
 export interface Verification {
   /** Returns the validators of the network; undefined if none are known. */
   readonly validators: () => KnownValidators | undefined;
   readonly onUnknownSet: OnUnknownSet;
-  /** Whether the writer of the index keeps the roots of accounts (`trust.level`). Default: it does not. */
+  /** Whether the index writer maintains the roots of accounts (`trust.level`). Default: it does not. */
   readonly comparesRoots?: boolean;
 }
 
 const FIRST_DATA_SHARD = 1;
 
-/** @throws PeerError if the upstream has no certificates and the blocks so far have. */
+/** @throws PeerError if the upstream has no certificates but the blocks so far do. */
 export function chainVerifier(
   {
     db,

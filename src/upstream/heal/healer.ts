@@ -35,7 +35,7 @@ export interface Healing {
   readonly outcome: "healed" | "quarantined";
   readonly shard: number;
   readonly fid: number;
-  /** The kinds of keys that differed (`cast_add`), as far as they are known. */
+  /** The kinds of keys that differed (such as `cast_add`), as far as they are known. */
   readonly kinds: readonly string[];
 }
 
@@ -44,9 +44,12 @@ export interface HealerDeps extends Omit<HealingReadDeps, "client"> {
   /** Returns another node of the network; undefined if there is none. */
   readonly second: () => UpstreamClient | undefined;
   readonly writer: Pick<RelayWriter, "apply">;
-  /** The number of data shards. */
+  /** Number of data shards. */
   readonly shards: number;
-  /** Whether the state of this network was proven with a release: elsewhere a rule of it may be unknown, and nothing is healed. */
+  /**
+   * Whether a release has proven the state of this network. If not, this program may lack one of its rules, and nothing is
+   * healed.
+   */
   readonly mayHeal: boolean;
   readonly timings: Timings;
   readonly signal: AbortSignal;
@@ -54,16 +57,17 @@ export interface HealerDeps extends Omit<HealingReadDeps, "client"> {
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
-/** Above it, a rule is missing or the index is damaged: reading on would only load the upstream. */
+/** Beyond this, a rule is missing or the index is damaged, and reading more would only load the upstream. */
 export const MAX_HEALS_PER_DAY = 100;
 const ACCOUNTS_PER_LOOK = 8;
-/** After a search that found nothing to heal. */
+/** Pause after a search that found nothing to heal, in seconds. */
 const SEARCH_EVERY_SECS = 600;
 
 /**
- * Makes accounts equal to the signed state, while blocks are applied. Whatever a node sends, an account changes only into what a signed
- * root binds: the nodes of the trie that lead to it are verified up to that root, and the writer keeps nothing that does not end there.
- * While a shard differs, each look is guided by another node, because the followed one may hide what it has left out.
+ * Makes accounts equal to the signed state while blocks are applied. Whatever a node sends, an account changes only into
+ * what a signed root binds: the nodes of the trie that lead to it are verified up to that root, and the writer keeps nothing
+ * that does not end there. While a shard differs, each search is guided by another node, because the followed one may hide
+ * what it has left out.
  */
 export async function runHealer(deps: HealerDeps): Promise<void> {
   const { timings, signal, onFault } = deps;
@@ -86,7 +90,7 @@ export async function runHealer(deps: HealerDeps): Promise<void> {
   }
 }
 
-/** Reads opaque children again whose keys have changed. The next signed root shows whether they are true. */
+/** Reads opaque children again whose keys have changed. The next signed root shows whether they are correct. */
 async function refreshOpaque({ client, db, writer }: HealerDeps, shard: number): Promise<void> {
   const stale = staleOpaque(db, shard, new Uint8Array(), ACCOUNTS_PER_LOOK);
   const ops: RelayedOp[] = [];
@@ -99,7 +103,7 @@ async function refreshOpaque({ client, db, writer }: HealerDeps, shard: number):
   if (ops.length > 0) await writer.apply({ ops, positions: [] });
 }
 
-/** @param search which search it would be, in `searchedAt`. */
+/** @param search key of this search in `searchedAt`. */
 async function healShard(
   deps: HealerDeps,
   shard: number,
@@ -123,7 +127,7 @@ async function healShard(
   }
   for (const account of accounts) {
     if (healsTriedToday(db, rules.nowUnixSecs) >= MAX_HEALS_PER_DAY) return;
-    // It lies, or is not at our block: the next look has another guide.
+    // The node is dishonest, or not at our block. The next search has another guide.
     if ((await healOne(deps, shard, account)) === "unproven") return;
     deps.signal.throwIfAborted();
   }
@@ -139,7 +143,7 @@ async function healOne(
   if (!proven) return "unproven";
   const before = storedOf(db, shard, account);
   const isEqualNow = () => isEqual(storedOf(db, shard, account).root, proven.root);
-  // A claim that was true of an earlier block.
+  // The claim was true for an earlier block.
   const wasEqual = isEqualNow();
   const heal = async ({ ops, uncertain }: HealingRead) => {
     const { root, children } = proven;
@@ -147,7 +151,7 @@ async function healOne(
     await writer.apply({ ops, positions, healed: { shard, account, root, children, uncertain } });
     return isEqualNow();
   };
-  // What is stored may be right, and only what was computed of it wrong.
+  // The stored rows may be right, and only what was computed from them wrong.
   let isHealed = await heal({ ops: [], uncertain: [] });
   if (wasEqual) return undefined;
   const fid = fidOfKey(account);
@@ -170,7 +174,7 @@ async function healOne(
     return undefined;
   }
   if (!isRead) return undefined;
-  // A block may have changed it meanwhile.
+  // A block may have changed the account in the meantime.
   const now = await readProvenAccount(deps, shard, account);
   if (!now || !isEqual(now.root, proven.root)) return undefined;
   await writer.apply({ ops: [], positions: [quarantinedPosition(shard, account, rules.nowUnixSecs)] });
@@ -200,7 +204,7 @@ function differing(before: readonly KindRoot[], after: readonly KindRoot[]): str
     .map(kindName);
 }
 
-/** Returns the kinds that may differ from a signed account: all of a child of another hash. */
+/** Returns the kinds that may differ from a signed account: all kinds below a child with another hash. */
 function differingFrom(kinds: readonly KindRoot[], signed: readonly OpaqueChild[]): string[] {
   const nibbles = Array.from({ length: 16 }, (_, nibble) => nibble).filter((nibble) => {
     const own = childOf(nibble, kinds);
@@ -212,13 +216,13 @@ function differingFrom(kinds: readonly KindRoot[], signed: readonly OpaqueChild[
   );
 }
 
-/** An upstream that says that everything differs, and below it nothing, is not asked for ever. */
+/** Maximum number of calls, for an upstream that says that everything differs but nothing below it does. */
 const MAX_CALLS = 4000;
 const ACCOUNT_DEPTH = 2 * ACCOUNT_BYTES;
 
 /**
- * Returns accounts of a shard that have another root in another node's trie of now, at most `limit`: it descends where the hashes differ.
- * Those that a block changed meanwhile are among them.
+ * Returns at most `limit` accounts of a shard whose root differs in another node's current trie, descending where the hashes
+ * differ. Accounts that a block has changed in the meantime are among them.
  */
 async function findDiffering(
   client: Pick<UpstreamClient, "trieChildren">,
@@ -251,7 +255,7 @@ async function findDiffering(
     }
   }
 
-  /** Returns the hash of the node above our accounts whose next byte is between two; empty without any. */
+  /** Returns the hash of the node above our accounts whose next byte is within a range; empty if there are none. */
   function ownHash(prefix: Uint8Array, from: number, to: number, depth: number): Uint8Array {
     const bound = (byte: number, fill: number) => {
       const account = new Uint8Array(ACCOUNT_BYTES).fill(fill);

@@ -10,7 +10,7 @@ import { unreadKeys } from "../calls/trie-nodes.ts";
 import { readFid } from "../fill/read-fid.ts";
 import { EVENT_TYPES, storedEvents } from "../fill/stored.ts";
 
-/** An account with more is not healed: its operations are in memory, and in one transaction. */
+/** An account with more bytes is not healed, because its operations are in memory and in one transaction. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export interface HealingReadDeps {
@@ -20,7 +20,7 @@ export interface HealingReadDeps {
   readonly verifier: Verifier;
 }
 
-/** What another node has of an fid. */
+/** The state of an fid on another node. */
 export interface HealingRead {
   readonly ops: readonly RelayedOp[];
   /** See `HealedAccount`. */
@@ -28,8 +28,8 @@ export interface HealingRead {
 }
 
 /**
- * Reads what the index lacks of an fid, and has too much. Operations that no root covers are left out: another record under the key of
- * a stored one (an on-chain event with other contents, a proof with another owner), keys and nonces.
+ * Reads what the index lacks of an fid, and what it has too much. Leaves out operations that no root covers: another record
+ * under the key of a stored one (an on-chain event with other contents, a proof with another owner), keys and nonces.
  */
 export async function readHealingOps(deps: HealingReadDeps, fid: number): Promise<HealingRead> {
   const ops: RelayedOp[] = [];

@@ -14,9 +14,9 @@ import type { UpstreamClient } from "../calls/client.ts";
 import { readChildren } from "../calls/trie-nodes.ts";
 import { type Timings, wait } from "../timings.ts";
 
-/** The node's trie is that of now: the calls have to fall between two blocks. */
+/** The node serves its current trie, so the calls have to fall between two blocks. */
 const TRIES = 10;
-/** How long a block is waited for, in polls. */
+/** How long to wait for a block, in polls. */
 const MAX_POLLS = 5;
 const LOOKS_PER_POLL = 10;
 const CALLS_AT_ONCE = 8;
@@ -29,12 +29,12 @@ export interface ProvenAccountDeps {
 }
 
 /**
- * Returns what the signed root of the newest applied block of a shard binds of an account, by the nodes that lead to it. Undefined if
- * another node's are not those of such a root.
+ * Returns what the signed root of a shard's newest applied block binds of an account, using the trie nodes that lead to it.
+ * Undefined if another node's trie does not lead to such a root.
  *
- * The first try makes 81 calls, for which a second is too short at the rate of a public node. What a block changes is mostly near the
- * top: a later try begins with a block, and reads only the levels that do not have the hash which the node above names. 17 calls, most
- * often.
+ * The first try makes 81 calls, for which a second is too short at the rate limit of a public node. What a block changes is
+ * mostly near the top, so a later try starts with a block, and reads only the levels that lack the hash named by the node
+ * above: usually 17 calls.
  */
 export async function readProvenAccount(
   deps: ProvenAccountDeps,
@@ -69,7 +69,7 @@ export async function readProvenAccount(
   return undefined;
 }
 
-/** Waits for a block with another root, but not for long: the state may not change. */
+/** Waits for a block with another root, but not for long, because the state may not change. */
 async function nextBlock(
   { db, timings: { pollMs }, signal }: ProvenAccountDeps,
   shard: number,
@@ -82,7 +82,7 @@ async function nextBlock(
   }
 }
 
-/** Returns the signed root of the newest applied block of a shard; undefined while a newer one waits to be applied. */
+/** Returns the signed root of a shard's newest applied block; undefined while a newer one waits to be applied. */
 function signedRoot(db: IndexDatabase, shard: number): Uint8Array | undefined {
   const head = chainHeadOf(db, shard);
   const applied = getPosition(db, `upstream ${shard} applied`);

@@ -10,15 +10,15 @@ import { NoBlocksError, PeerError } from "../calls/peer.ts";
 import { RefusedBlockError } from "../chain/chain-verifier.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 
-/** What a node says about itself, and proves as far as its blocks are signed. */
+/** What a node reports about itself, proven as far as its blocks are signed. */
 export interface NodeAnswer {
   /** Number of its data shards. */
   readonly shards: number;
   /** See `Peer`. */
   readonly hasBlockShard: boolean;
-  /** The newest block of each shard, shard 0 among them; of a chain that no one signs as the node says. */
+  /** The newest block of each shard, including shard 0. For a chain that no one signs, as the node reports. */
   readonly heads: ReadonlyMap<number, number>;
-  /** How long the first call took. */
+  /** Duration of the first call, in milliseconds. */
   readonly latencyMs: number;
 }
 
@@ -31,9 +31,11 @@ export interface AskOptions {
 }
 
 /**
- * Asks a node for the newest block of each shard, and verifies each by its own certificate, which needs no block before it.
+ * Asks a node for the newest block of each shard, and verifies each by its own certificate, which does not require any
+ * earlier block.
  *
- * @throws PeerError if the node cannot be followed, RefusedBlockError for a block that is not the network's; the error of a call.
+ * @throws PeerError if the node cannot be followed; RefusedBlockError for a block that is not the network's; the error of a
+ * call.
  */
 export async function askNode(client: UpstreamClient, options: AskOptions): Promise<NodeAnswer> {
   const { network, sets, onVerified } = options;
@@ -50,7 +52,7 @@ export async function askNode(client: UpstreamClient, options: AskOptions): Prom
   const heights = new Map(info.shardInfos.map(({ shardId, maxHeight }) => [shardId, maxHeight]));
   const heads = new Map<number, number>();
 
-  /** Without a block to verify, nothing is known of the shard; a set that is not known yet proves nothing. */
+  /** Without a block to verify, nothing is known about the shard; an unknown validator set proves nothing. */
   const accept = (
     shard: number,
     signed: SignedChunk | SignedBlock | undefined,
@@ -89,7 +91,7 @@ export async function askNode(client: UpstreamClient, options: AskOptions): Prom
 const NO_BLOCKS = Symbol("no blocks");
 const WITHOUT_CERTIFICATES = "its blocks have no certificates (it does not serve GetBlocks)";
 
-/** The newest block of shard 0; undefined before the first. */
+/** Returns the newest block of shard 0; undefined before the first. */
 async function newestBlock(
   client: UpstreamClient,
   height: number,

@@ -11,15 +11,15 @@ import { ID_REGISTRY, KEY_REGISTRY } from "../../transactions/contracts.ts";
 import type { Dispute } from "../chain/trust-tracker.ts";
 import { createLanes, TOO_MANY_QUESTIONS } from "./lanes.ts";
 
-/** What the chain said counts for so long. A later event of the index is compared at once. */
+/** How long, in milliseconds, a finding of the chain counts. A later event of the index is compared at once. */
 const CONFIRMED_MS = 60_000;
 const DISPUTED_MS = 15_000;
 const WAITS_MS = 1000;
 const MAX_REMEMBERED = 10_000;
-/** An event of a later block than this many after the newest one does not come from the chain. Ten minutes. */
+/** An event this many blocks ahead of the newest one cannot be from the chain. Ten minutes. */
 const MAX_AHEAD_BLOCKS = 300;
 const MAX_DISPUTES = 100;
-/** What a node may have sent in place of a key: it is not asked for. */
+/** A node may have sent anything in place of a key: longer ones are not looked up. */
 const MAX_KEY_BYTES = 256;
 const KEY_ADDED = 1;
 
@@ -38,16 +38,16 @@ export interface ConfirmByChainDeps {
   readonly nowMs?: () => number;
 }
 
-/** What the chain says, and how long that counts. */
+/** A finding of the chain, and how long it counts. */
 interface Finding<T> {
   readonly outcome: Confirmed<T>;
   readonly forMs: number;
 }
 
 /**
- * Asks the registries of Optimism who owns an fid and which keys it has, in place of a second node. What they say counts once the chain
- * has passed the newest event that the index has: a node that invents a transfer changes nothing, and one that withholds a transfer does
- * not let the previous owner act. The new owner acts once the index has the transfer.
+ * Asks the registries of Optimism who owns an fid and which keys it has, instead of a second node. Their findings count once
+ * the chain has passed the newest event of the index: a node that invents a transfer changes nothing, and one that withholds
+ * a transfer does not let the previous owner act. The new owner can act once the index has the transfer.
  */
 export function createConfirmByChain(
   deps: ConfirmByChainDeps,
@@ -92,14 +92,14 @@ export function createConfirmByChain(
     return asked;
   }
 
-  /** Whether the chain has passed the newest event of the index; undefined if it does not say. */
+  /** Reports whether the chain has passed the newest event of the index; undefined if it does not respond. */
   async function hasPassed(stored: readonly OnChainEvent[]): Promise<boolean | undefined> {
     const head = await blockNumber();
     const newest = Math.max(0, ...stored.map((event) => event.blockNumber));
     return head === undefined ? undefined : newest <= head || newest > head + MAX_AHEAD_BLOCKS;
   }
 
-  /** Returns what the chain says in place of the index, unless it is late. */
+  /** Returns the chain's finding that differs from the index, unless the chain is late. */
   async function otherwise<T>(stored: readonly OnChainEvent[], value: T): Promise<Finding<T>> {
     const isPast = await hasPassed(stored);
     if (isPast === undefined) return waits("the chain could not be asked who owns the fid");
@@ -133,7 +133,7 @@ export function createConfirmByChain(
           return { outcome: { isConfirmed: true, value }, forMs: CONFIRMED_MS };
         }
         const found = await otherwise(stored, value);
-        // An owner that the index does not have yet is a transfer that is on its way.
+        // An owner that the index does not have yet means a transfer that is on its way.
         const wasOwner = !value || stored.some(({ body }) => isSame(newOwner(body), value));
         note(fid, type, found.outcome.isConfirmed && wasOwner);
         return found;
@@ -177,7 +177,7 @@ function keyCall(fid: number, key: Uint8Array): EthCallRequest {
   return { to: KEY_REGISTRY, data: encodeFunctionData({ abi: registries, functionName: "keyDataOf", args }) };
 }
 
-/** Undefined for bytes that the registry does not return, such as none, which is what an address without code returns. */
+/** Undefined for bytes that the registry cannot return, such as none, which is what an address without code returns. */
 function addressIn(result: Hex | "reverted" | "unavailable"): Uint8Array | undefined {
   return decoded(() => {
     const data = result as Hex;

@@ -14,41 +14,41 @@ import type { Endpoint } from "./endpoints/endpoint.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
 import { createLanes, LANES, TOO_MANY_QUESTIONS } from "./lanes.ts";
 
-/** What two nodes say counts for so long. A later event of the index is compared at once. */
+/** How long, in milliseconds, an agreement of two nodes counts. A later event of the index is compared at once. */
 const CONFIRMED_MS = 600_000;
-/** Without a second node, what two nodes said before counts for so long. */
+/** Without a second node, how long, in seconds, an earlier agreement of two nodes counts. */
 const KEPT_SECS = 86_400;
-/** What is kept is written again after so long. */
+/** Age, in seconds, at which a stored agreement is written again. */
 const REWRITTEN_SECS = 3600;
 const DISPUTED_MS = 60_000;
 const MAX_REMEMBERED = 10_000;
 const CALL_TIMEOUT_MS = 4000;
-/** For the blocks that a node may know before this one. */
+/** Allowance, in milliseconds, for blocks that a node may know before this one. */
 const MAX_BEHIND_MS = 3000;
 const VOTES = 2;
 const MAX_TRIES = 3;
-/** A node that lists more than this beyond what the index has is not a witness. The thread that follows decodes them. */
+/** A node with more events than this beyond those of the index does not count as a witness: the following thread has to decode them. */
 const MAX_MORE_EVENTS = 200;
-/** Disputes that are shown. The oldest makes room. */
+/** Maximum number of disputes shown. Beyond it, the oldest is dropped. */
 const MAX_DISPUTES = 100;
 
 export interface ConfirmDeps {
   /** The index. */
   readonly db: IndexDatabase;
   readonly endpoints: Pick<Endpoints, "witnesses" | "isUpToDate" | "askHeads">;
-  /** The newest block of a shard that, with all before it, is in the index. */
+  /** Returns the newest block of a shard that is in the index with all blocks before it. */
   readonly applied: (shard: number) => number;
   readonly timings: Pick<Timings, "pollMs" | "confirmMs">;
   readonly signal: AbortSignal;
   readonly onDispute: (dispute: Dispute) => void;
-  /** Keeps what two nodes have said, in the index. */
+  /** Stores agreements of two nodes in the index. */
   readonly keep: (confirmed: readonly ConfirmedEvents[]) => Promise<void>;
   readonly clock: Clock;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
 }
 
-/** Events of the index that two nodes have, too, in the order of the chain. */
+/** Returns events of the index that two nodes also have, in the order of the chain. */
 export type ConfirmEvents = ReturnType<typeof createConfirmEvents>;
 
 type Outcome = Confirmed<readonly OnChainEvent[]>;
@@ -60,12 +60,12 @@ interface Answer {
 }
 
 /**
- * Compares the on-chain events of an fid with what two nodes say now. No block binds their contents, and the index may have them from
- * any node that was followed before, so it is not a witness itself.
+ * Compares the on-chain events of an fid with what two nodes report now. No block binds their contents, and the index may
+ * have them from any node that was followed before, so it does not count as a witness itself.
  *
- * An event counts once two nodes that have passed its block return the same bytes. One that a node lacks is disputed, and what held
- * before it counts. While an event is not compared, neither the previous state nor the new one counts: the previous owner of a sold fid
- * could act, otherwise.
+ * An event counts once two nodes that have passed its block return the same bytes. If a node lacks an event, it is disputed,
+ * and the state before it counts. While an event has not been compared, neither the previous state nor the new one counts;
+ * otherwise the previous owner of a sold fid could act.
  */
 export function createConfirmEvents(deps: ConfirmDeps) {
   const { db, endpoints, applied, timings, signal, onDispute, keep, clock } = deps;
@@ -74,11 +74,11 @@ export function createConfirmEvents(deps: ConfirmDeps) {
   const remembered = new Map<string, { readonly of: string; readonly outcome: Outcome; untilMs: number }>();
   const asking = new Map<string, Promise<Outcome>>();
   const disputes = new Map<string, Dispute>();
-  /** Nodes whose last response to a question was none. They are asked last: a node that delays its responses delays one. */
+  /** Nodes that did not respond to their last question. They are asked last, so a slow node delays only one question. */
   const unwilling = new Set<Endpoint>();
-  /** Disputes that are looked into, of decisions that do not wait for it. */
+  /** Disputes that are being examined while no decision waits for them. */
   const naming = new Set<string>();
-  /** What is to be kept. It is written together, because each commit ends cached responses. */
+  /** Agreements to be stored. They are written together, because each commit invalidates cached responses. */
   const unwritten = new Map<string, ConfirmedEvents>();
   let isWriting = false;
   const lanes = createLanes();
@@ -90,7 +90,7 @@ export function createConfirmEvents(deps: ConfirmDeps) {
     return outcome;
   }
 
-  /** Keeps what two nodes have alike, for decisions without a second node. */
+  /** Stores what two nodes agree on, for decisions without a second node. */
   function keepConfirmed(fid: number, type: OnChainEventType, stored: readonly OnChainEvent[]): void {
     const one = { fid, type, fingerprint: digest(stored), confirmedAt: nowSecs(clock) };
     const kept = confirmedEventsOf(db, fid, type);
@@ -108,13 +108,16 @@ export function createConfirmEvents(deps: ConfirmDeps) {
       await wait(timings.pollMs, signal);
       const confirmed = [...unwritten.values()];
       unwritten.clear();
-      // An index that takes nothing more has no room for it either.
+      // An index that accepts nothing more has no room for it either.
       await keep(confirmed).catch(() => {});
     }
     isWriting = false;
   }
 
-  /** Whether two nodes had these events, at most some time ago, and the fid's shard has the signed state, in which every event has a key. */
+  /**
+   * Reports whether two nodes agreed on these events within a given time, and the fid's shard has the signed state, in which
+   * every event has a key.
+   */
   function wereConfirmed(
     fid: number,
     type: OnChainEventType,
@@ -128,7 +131,7 @@ export function createConfirmEvents(deps: ConfirmDeps) {
     return shardProof(db, shardOfFid(fid, Math.max(1, shardCount(db)))).mismatchHeight === null;
   }
 
-  /** Asks nodes until two have all events of the index, and no others. */
+  /** Asks nodes until two of them have exactly the events of the index. */
   async function ask(fid: number, type: OnChainEventType, stored: readonly OnChainEvent[]) {
     const own = new Set(stored.map(identity));
     const answers: Answer[] = [];
@@ -154,7 +157,7 @@ export function createConfirmEvents(deps: ConfirmDeps) {
     return answers;
   }
 
-  /** Waits until the index has the blocks that a node has. Returns whether it has. */
+  /** Waits until the index has the blocks of a node. Returns whether it does. */
   async function catchesUp({ endpoint }: Answer): Promise<boolean> {
     const heads = await endpoints.askHeads(endpoint);
     const lateMs = nowMs() + MAX_BEHIND_MS;
@@ -178,9 +181,9 @@ export function createConfirmEvents(deps: ConfirmDeps) {
       }
       const others = answers.filter(({ events }) => !isSame(events, own));
       const dispute = { fid, type, upstreams: others.map(({ endpoint }) => endpoint.position) };
-      // What a node has that the index lacks may be in a block that the index is about to have.
+      // An event that a node has and the index lacks may be in a block that the index is about to receive.
       const ahead = others.filter(({ events }) => !isSubset(events, own));
-      // Two are enough. Otherwise a third one could keep every owner out with an event that it invents.
+      // Two nodes are enough. Otherwise a third one could lock out every owner with an event that it invents.
       if (areAgreed(answers, own) && fingerprint(onChainEventsOf(db, type, fid)) === fingerprint(stored)) {
         if (others.length === 0) disputes.delete(key);
         else void nameLater(key, dispute, ahead);
@@ -201,7 +204,7 @@ export function createConfirmEvents(deps: ConfirmDeps) {
         [...events].some((one) => !own.has(one) && votesFor(one) >= VOTES),
       );
       if (isWithheld) return pending("two upstreams have an event of the fid that this node was not sent");
-      // What two nodes had alike once, one of them cannot take back: with two nodes it could keep every owner out.
+      // One of two nodes cannot withdraw what both once agreed on; otherwise, with two nodes, it could lock out every owner.
       const value = wereConfirmed(fid, type, stored, Number.POSITIVE_INFINITY)
         ? stored
         : stored.filter((event) => votesFor(identity(event)) >= VOTES);
@@ -227,10 +230,10 @@ export function createConfirmEvents(deps: ConfirmDeps) {
   }
 
   return {
-    /** Where the last comparison found nodes that disagree. */
+    /** Returns the fids for which the last comparison found nodes that disagree. */
     disputes: (): readonly Dispute[] => [...disputes.values()],
 
-    /** Compares the events of an fid that no decision waits for. What two nodes have alike is not kept. */
+    /** Compares the events of an fid that no decision waits for. Agreements are not stored. */
     async check(fid: number, type: OnChainEventType): Promise<void> {
       await compare(fid, type, false);
     },
@@ -256,7 +259,7 @@ export function createConfirmEvents(deps: ConfirmDeps) {
   };
 }
 
-/** Whether as many nodes as have to have the events of the index, and no others. */
+/** Reports whether enough nodes have exactly the events of the index. */
 function areAgreed(answers: readonly Answer[], own: ReadonlySet<string>): boolean {
   return answers.filter(({ events }) => isSame(events, own)).length >= VOTES;
 }
@@ -265,7 +268,7 @@ const confirmedMs = (others: readonly Answer[]) => (others.length === 0 ? CONFIR
 
 const waitsFor = (reason: string): Outcome => ({ isConfirmed: false, reason });
 
-/** The same for events that were encoded in different ways. */
+/** Returns the identity of an event, which is the same however it was encoded. */
 function identity(event: OnChainEvent): string {
   return Buffer.from(OnChainEvent.encode(event).finish()).toString("base64");
 }

@@ -4,7 +4,7 @@ import { canonicalKey } from "../../protocol/auth-address.ts";
 import { OnChainEventType, SignerEventType } from "../../protocol/wire/generated/on-chain.ts";
 import type { ConfirmEvents } from "./confirm-events.ts";
 
-/** Finds what decisions rest on in events that two nodes have. */
+/** Decides ownership and keys by events that two nodes have. */
 export function createConfirmOwners(events: Pick<ConfirmEvents, "of">): ConfirmRpc {
   return {
     async confirmCustody(fid, lane) {

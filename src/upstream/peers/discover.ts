@@ -1,31 +1,31 @@
 import type { Contact } from "../calls/contacts.ts";
 import { wait } from "../timings.ts";
 
-/** Between two nodes that are tried. */
+/** Interval at which nodes are tried, in milliseconds. */
 export const DISCOVER_EVERY_MS = 60_000;
 const MAX_CANDIDATES = 32;
-/** Addresses that are not tried again. */
+/** Maximum number of addresses remembered so as not to be tried again. */
 const MAX_TRIED = 1000;
 const MAX_URL_CHARS = 256;
 const URL_FORM = /^https?:\/\/[^/?#@\s]+\/?$/i;
 
 export interface DiscoveryDeps {
   readonly network: number;
-  /** Returns the nodes that a node of the settings knows, each time of the next one. */
+  /** Returns the nodes known to a node from the settings, a different one on each call. */
   readonly contacts: () => Promise<readonly Contact[]>;
-  /** The nodes that are known, by `placeOf`. */
+  /** Reports whether a node is already known, by `placeOf`. */
   readonly isKnown: (place: string) => boolean;
-  /** Whether there is room for another node. */
+  /** Reports whether there is room for another node. */
   readonly hasRoom: () => boolean;
-  /** Returns the public address of a host; undefined for one that has any other address, or none. */
+  /** Returns the public address of a host; undefined if it has any other address, or none. */
   readonly publicAddress: (host: string) => Promise<string | undefined>;
-  /** Asks a node at its address, and follows it beside the others if it is of the network. */
+  /** Asks a node at its address, and follows it alongside the others if it belongs to the network. */
   readonly add: (url: string, address: string) => Promise<void>;
   readonly everyMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Tries the nodes that the gossip of the known ones announces, one a minute. */
+/** Tries the nodes that the gossip of the known ones announces, one per minute. */
 export async function runDiscovery(deps: DiscoveryDeps): Promise<void> {
   const { contacts, isKnown, hasRoom, publicAddress, add, everyMs, signal } = deps;
   const tried = new Set<string>();
@@ -46,13 +46,13 @@ export async function runDiscovery(deps: DiscoveryDeps): Promise<void> {
   }
 }
 
-/** Host and port of a node. */
+/** Returns the host and port of a node. */
 export function placeOf(url: string): string {
   const { protocol, hostname, port } = new URL(url);
   return `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
 }
 
-/** Returns where the contacts of the network serve, the encrypted ones first. */
+/** Returns the addresses at which the network's contacts serve, encrypted ones first. */
 function candidatesOf(
   contacts: readonly Contact[],
   { network, isKnown }: Pick<DiscoveryDeps, "network" | "isKnown">,

@@ -1,6 +1,6 @@
 import type { Lane } from "../../auth/confirmed-owners.ts";
 
-/** Questions at a time, and those that wait. What no one has signed has little of both. */
+/** Number of questions running at a time, and waiting. Unsigned requests get little of both. */
 export const LANES: Readonly<Record<Lane, { readonly running: number; readonly waiting: number }>> = {
   signed: { running: 4, waiting: 256 },
   open: { running: 2, waiting: 32 },
@@ -11,7 +11,7 @@ export function createLanes(): Readonly<Record<Lane, Slots>> {
   return { signed: new Slots(LANES.signed), open: new Slots(LANES.open) };
 }
 
-/** Turns of one lane. */
+/** The slots of one lane. */
 class Slots {
   readonly #limits: { readonly running: number; readonly waiting: number };
   #running = 0;
@@ -21,7 +21,7 @@ class Slots {
     this.#limits = limits;
   }
 
-  /** Resolves when it is the caller's turn; undefined where too many wait. */
+  /** Resolves when it is the caller's turn; undefined if too many are waiting. */
   take(): Promise<void> | undefined {
     if (this.#running < this.#limits.running) {
       this.#running += 1;

@@ -3,12 +3,15 @@ import { hostOfUrl } from "../../config/upstream-urls.ts";
 import { classify, parseAddress } from "../../net/address-class.ts";
 import { type Resolve, resolveBySystem } from "../../net/resolve.ts";
 
-/** Calls in flight and a second, where the settings leave them open: a node of one's own takes what it can, others are guests there. */
+/**
+ * Concurrent calls and calls per second if the settings leave them open. The operator's own node takes what it can; on
+ * others we are guests.
+ */
 const PRIVATE = { concurrency: 32, callsPerSec: 0 };
 const PUBLIC = { concurrency: 4, callsPerSec: 20 };
 const LOOKUP_TIMEOUT_MS = 3000;
 
-/** Whether a host has a public address. A name that does not resolve counts as public, until it does. */
+/** Reports whether a host has a public address. A name that does not resolve counts as public until it does. */
 export async function isPublicHost(host: string, resolve: Resolve = resolveBySystem): Promise<boolean> {
   if (isIP(host) !== 0) return isPublicAddress(host);
   if (host === "localhost" || host.endsWith(".localhost")) return false;
@@ -20,7 +23,7 @@ export async function isPublicHost(host: string, resolve: Resolve = resolveBySys
   }
 }
 
-/** Returns the first address of a host of which all addresses are public; undefined for any other host. */
+/** Returns the first address of a host whose addresses are all public; undefined for any other host. */
 export async function publicAddressOf(
   host: string,
   resolve: Resolve = resolveBySystem,
@@ -39,15 +42,15 @@ function isPublicAddress(text: string): boolean {
   return address !== undefined && classify(address) === "public";
 }
 
-/** How a node is called. */
+/** Limits for calls to a node. */
 export interface CallLimits {
-  /** Calls in flight. */
+  /** Concurrent calls. */
   readonly concurrency: number;
   /** 0 for no limit. */
   readonly callsPerSec: number;
 }
 
-/** The limits of calls to a node: those of the settings, and where they say 0 those of its place. */
+/** Returns the limits for calls to a node: those from the settings, or where they are 0, those for its location. */
 export function limitsFor(
   { concurrency, max_calls_per_sec: callsPerSec }: LimitSettings,
   isPublic: boolean,
@@ -59,7 +62,7 @@ export function limitsFor(
   };
 }
 
-/** Looks up where a node is, and returns the limits of calls to it. */
+/** Looks up where a node is, and returns the limits for calls to it. */
 export async function limitsOf(settings: LimitSettings, url: string): Promise<CallLimits> {
   return limitsFor(settings, await isPublicHost(hostOfUrl(url)));
 }

@@ -5,16 +5,21 @@ import { connectUpstream } from "../calls/connection.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../timings.ts";
 import { type CallLimits, isPublicHost, type LimitSettings, limitsFor } from "./network-place.ts";
 
-/** A node that a command asks, within the limits of calls to it. */
+/** A node that a command calls, within the call limits. */
 export interface OpenUpstream extends Disposable {
   readonly url: string;
   readonly client: UpstreamClient;
-  /** How it may be called. */
+  /** The limits for calls to it. */
   readonly limits: CallLimits;
   readonly isPublic: boolean;
 }
 
-/** Connects to a node of the settings. @param url default: the first one. @throws Error if there is none. */
+/**
+ * Connects to a node from the settings.
+ *
+ * @param url default: the first one.
+ * @throws Error if there is none.
+ */
 export async function openUpstream(
   settings: UpstreamSettings & { readonly upstream: LimitSettings & { readonly contact: string } },
   signal: AbortSignal,

@@ -4,7 +4,7 @@ import { EVENT_TYPES, registeredFidsAfter } from "../fill/stored.ts";
 import { type Timings, wait } from "../timings.ts";
 import type { ConfirmEvents } from "./confirm-events.ts";
 
-/** 8,640 comparisons a day, each of two calls. */
+/** Interval in milliseconds: 8,640 comparisons a day, each with two calls. */
 export const SAMPLE_EVERY_MS = 10_000;
 
 const lastFid = statement<{ fid: number | null }>(
@@ -15,15 +15,16 @@ const lastFid = statement<{ fid: number | null }>(
 export interface SampleEventsDeps {
   readonly db: IndexDatabase;
   readonly events: Pick<ConfirmEvents, "check" | "disputes">;
-  /** Whether the index has been filled. */
+  /** Reports whether the index has been filled. */
   readonly isFilled: () => boolean;
   readonly timings: Pick<Timings, "sampleMs">;
   readonly signal: AbortSignal;
 }
 
 /**
- * Compares the on-chain events of a random fid with two nodes, one type at a time: no root binds their contents, and no decision may ever
- * ask for them. Each second comparison is of what is disputed, in turns, which may be settled by now.
+ * Compares the on-chain events of a random fid with two nodes, one type at a time, because no root binds their contents and
+ * no decision may ever ask for them. Every second comparison is of a disputed fid, in turn, because the dispute may be
+ * settled by now.
  */
 export async function sampleEvents({
   db,

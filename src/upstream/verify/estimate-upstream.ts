@@ -8,15 +8,15 @@ import { STORES } from "../fill/read-fid.ts";
 import { EVENT_TYPES } from "../fill/stored.ts";
 import { sampleOf, upstreamFids } from "./verify-sample.ts";
 
-/** What filling an index from the followed node takes, and what that was estimated from. */
+/** What filling an index from the followed node takes, and the basis of the estimate. */
 export interface UpstreamEstimate extends SizeEstimate {
   readonly sampledFids: number;
   readonly sampledMessages: number;
-  /** Milliseconds that the followed node took for a call of the sample. */
+  /** Milliseconds that the followed node took per call of the sample. */
   readonly callMs: number;
-  /** Seconds that the calls take by themselves, however fast this machine is. `seconds` is at least that. */
+  /** Seconds that the calls take by themselves, however fast this machine is. `seconds` is never less. */
   readonly callSeconds: number;
-  /** Fids that are read at a time while filling. */
+  /** Number of fids read at a time while filling. */
   readonly concurrency: number;
 }
 
@@ -27,25 +27,27 @@ export interface UpstreamEstimateDeps {
   readonly cores: number;
   /** `upstream.concurrency` */
   readonly concurrency: number;
-  /** The fids that are sampled at most. */
+  /** Maximum number of fids to sample. */
   readonly sampledFids?: number;
-  /** No further fid is sampled after so long. One is always. */
+  /** No further fid is sampled after this many milliseconds. At least one always is. */
   readonly budgetMs?: number;
 }
 
 const SAMPLED_FIDS = 200;
-/** Fids of the sample that are read at a time. */
+/** Number of sampled fids read at a time. */
 const CONCURRENCY = 4;
-/** Calls for an fid that filling makes and the sample does not: its names and its keys. */
+/** Calls per fid that filling makes but the sample does not: for its names and its keys. */
 const FURTHER_CALLS = 2;
 const BUDGET_MS = 60_000;
-/** A sample of this size has seen enough, however few fids it is. */
+/** A sample with this many messages is large enough, however few fids it has. */
 const MAX_MESSAGES = 200_000;
-/** Pages of one list of an fid. Storage limits the messages of an fid, but not the pages of a hostile node. */
+/**
+ * Maximum number of pages of one list of an fid. Storage limits the messages of an fid, but not the pages of a hostile node.
+ */
 const MAX_PAGES = 10_000;
 
 /**
- * Estimates from the state of a sample of fids what filling an index with all of them takes.
+ * Estimates what filling an index takes, from the state of a sample of fids.
  *
  * @param followed the fids that will be followed; undefined for all of the followed node.
  * @throws PeerError for a node of another network; the errors of the calls; Error for a list that does not end.
@@ -91,7 +93,7 @@ export async function estimateUpstream(
   };
 }
 
-/** How long the calls of a sample took. */
+/** Measures how long the calls of a sample took. */
 class CallCounter {
   count = 0;
   #ms = 0;
@@ -132,24 +134,24 @@ async function countFid(
     }
 }
 
-/** How many fids there are, and a random sample of them. */
+/** The number of fids, and a random sample of them. */
 interface SampledFids {
   readonly count: number;
   readonly sample: readonly number[];
 }
 
-/** Up to this many fids are listed, a page of 1000 at a time. */
+/** Up to this many fids are listed, in pages of 1000. */
 const MAX_LISTED = 20_000;
-/** Draws for each fid of the sample. The registry numbers fids from 1 on, over all shards. */
+/** Draws per fid of the sample. The registry numbers fids from 1 on, across all shards. */
 const DRAWS = 10;
-/** Draws that are asked for at a time. */
+/** Number of draws that are looked up at a time. */
 const SAMPLING_CALLS = 8;
 
 /**
- * Samples the fids of the followed node. A large network is not listed, which takes over a thousand calls: the node counts its registrations,
- * and numbers up to its highest fid are drawn until enough of them are registered.
+ * Samples the fids of the followed node. A large network is not listed, because that takes over a thousand calls: the node
+ * counts its registrations, and numbers up to its highest fid are drawn until enough of them are registered.
  *
- * @throws the errors of the calls; Error for a node that counts fids and has none of those that were drawn.
+ * @throws the errors of the calls; Error for a node that counts fids but has none of those that were drawn.
  */
 export async function sampleFids(
   client: UpstreamClient,

@@ -5,19 +5,19 @@ export interface Differences {
 }
 
 export interface RoundsDeps {
-  /** Items that are compared concurrently. */
+  /** Number of items compared concurrently. */
   readonly concurrency: number;
-  /** Waits for the index to follow for a while before differing items are compared again. */
+  /** Lets the index follow for a while before differing items are compared again. */
   readonly settle: () => Promise<void>;
 }
 
 const ROUNDS = 3;
 
 /**
- * Compares items of the upstream and the index. Both sides change meanwhile, so items that differ are compared again, and only
- * what differs in every round is returned.
+ * Compares items of the upstream and the index. Both sides change meanwhile, so items that differ are compared again, and
+ * only what differs in every round is returned.
  *
- * @param startRound reads what each comparison of a round needs.
+ * @param startRound reads what the comparisons of a round need.
  */
 export async function compareInRounds<Item, Round, Found extends Differences>(
   items: readonly Item[],
@@ -64,7 +64,7 @@ function isDifferent({ missing, extra }: Differences): boolean {
   return missing.length + extra.length > 0;
 }
 
-/** Returns what two comparisons of one item share. Changes in transit during the first are not differences. */
+/** Returns what two comparisons of one item have in common. Changes in transit during the first are not differences. */
 function inBoth<Found extends Differences>(first: Found, second: Found): Found {
   const [missing, extra] = [new Set(first.missing), new Set(first.extra)];
   return {
@@ -74,7 +74,7 @@ function inBoth<Found extends Differences>(first: Found, second: Found): Found {
   };
 }
 
-/** Compares sets of ids, and names what only one side has. */
+/** Compares sets of ids, and lists what only one side has. */
 export function setDifferences(
   theirs: ReadonlySet<string>,
   stored: ReadonlySet<string>,

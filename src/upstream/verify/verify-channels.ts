@@ -19,12 +19,12 @@ import { UpstreamPositions } from "../positions.ts";
 import { compareInRounds, type Differences, setDifferences } from "./rounds.ts";
 import { type ComparisonDeps, sampleOf } from "./verify-sample.ts";
 
-/** What the upstream and the index do not agree on about channels. */
+/** Disagreements between the upstream and the index about channels. */
 export interface ChannelsReport {
-  /** Registrations that were compared: all of the network. */
+  /** Number of registrations that were compared: all of the network. */
   readonly registrations: number;
   readonly compared: number;
-  /** The channels that differ, by their keys. What differs of the list of registrations is under an empty key. */
+  /** The channels that differ, by their keys. Differences in the list of registrations are under an empty key. */
   readonly differences: readonly ChannelDifferences[];
 }
 
@@ -37,7 +37,7 @@ export type ChannelChoice = { readonly sample: number } | { readonly fids: reado
 
 /**
  * Compares all registrations, and the owners, settings, members, pins and hidden casts of some channels. The index may have
- * decisions of shard 0 before the data shards of the upstream: these do not count.
+ * decisions of shard 0 earlier than the data shards of the upstream; these do not count as differences.
  *
  * @param random returns 0 to 1, like `Math.random`.
  * @throws the errors of the calls.
@@ -73,14 +73,14 @@ const LIST = Symbol("the list of registrations");
 const REGISTER = OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER;
 const KEYS_PER_PAGE = 10_000;
 
-/** How far the data shards of the upstream are behind. */
+/** How far the data shards of the upstream lag. */
 interface Lag {
   readonly replayed: number;
-  /** Whether the index has events of shard 0 that they have not. */
+  /** Whether the index has events of shard 0 that they lack. */
   readonly isBehind: boolean;
 }
 
-/** Returns the keys of every channel that one of both sides has, and the number of registrations. */
+/** Returns the keys of every channel that either side has, and the number of registrations. */
 async function registeredKeys({ client, db }: ComparisonDeps): Promise<{ keys: string[]; events: number }> {
   const keys = new Set<string>();
   const received = await client.channels.registrations();
@@ -98,14 +98,14 @@ async function registeredKeys({ client, db }: ComparisonDeps): Promise<{ keys: s
   return { keys: [...keys], events: received.length };
 }
 
-/** Returns the keys of the channels that have a slot of one of the fids or belong to one, on either side. */
+/** Returns the keys of the channels that have a slot for one of the fids or belong to one, on either side. */
 async function channelsOfFids(
   { client, db }: ComparisonDeps,
   fids: readonly number[],
   known: readonly string[],
 ): Promise<string[]> {
   const keys = new Set<string>();
-  // A node that is older than channels does not serve these lists.
+  // A node older than channels does not serve these lists.
   if (known.length === 0) return [];
   const ids: Uint8Array[] = [];
   for (const fid of fids) {
@@ -146,7 +146,7 @@ function nameOfEvent({ blockNumber, logIndex, body }: OnChainEvent): string {
   return `${ChannelRegisterEventType[event?.eventType ?? 0]} of ${channel} in block ${blockNumber}, log ${logIndex}`;
 }
 
-/** Something that both sides say about a channel, by what it is about; undefined for what one knows not to be there. */
+/** Facts about a channel, by subject; undefined for what a side knows not to exist. */
 type Facts = Map<string, { readonly text: string | undefined; readonly isArriving?: boolean }>;
 
 async function compareChannel({ client, db }: ComparisonDeps, key: string, lag: Lag): Promise<Differences> {
@@ -182,7 +182,7 @@ function storedFacts(db: IndexDatabase, channelId: Uint8Array, { replayed, isBeh
   const channel = findRegistration(db, channelId);
   if (!channel) return facts;
   const { ownerAddress, expiry } = channel;
-  // A registration has no number of shard 0: while the upstream is behind, it may have an earlier one.
+  // A registration has no number of shard 0. While the upstream lags, it may have an earlier one.
   facts.set("address", { text: `owner address 0x${ownerAddress.toHex()}`, isArriving: isBehind });
   facts.set("expiry", { text: `expiry ${expiry}`, isArriving: isBehind });
   const isClaimArriving = isBehind || claimsInTransit(db, ownerAddress, replayed);
@@ -208,7 +208,7 @@ function addSettings(facts: Facts, settings: ChannelMetadataResponse, isArriving
 
 type ComparedSlot = Pick<SlotRow, "kind" | "target" | "targetFid" | "state" | "detail" | "authorFid">;
 
-/** The upstream does not say who wrote the settings and decided about a member. */
+/** Adds a slot. The upstream does not say who wrote the settings or decided about a member. */
 function addSlot(facts: Facts, slot: ComparedSlot, isArriving = false): void {
   const { kind, target, targetFid, state, detail, authorFid } = slot;
   const isOn = state === SlotState.On;

@@ -25,46 +25,52 @@ import { accountPrefix, fidOfKey } from "../../trust/trie-key.ts";
 import { type Healed, healedAccounts } from "../chain/proofs.ts";
 import { UpstreamPositions } from "../positions.ts";
 
-/** How the trie of a data shard compares with the root that the network's validators signed. */
+/** Result of comparing the trie of a data shard with the root that the network's validators signed. */
 export interface ShardRoots {
   readonly shard: number;
   /** The newest applied block. */
   readonly height: number;
   readonly keys: number;
   readonly accounts: number;
-  /** Keys that the network has and no row of the index derives. */
+  /** Number of keys that the network has and no row of the index produces. */
   readonly foreign: number;
-  /** Keys below children of accounts that are taken as a signed root bound them. */
+  /** Number of keys below children of accounts that are only known by a signed root. */
   readonly opaque: number;
   /** `unsigned`: no verified block of this height is stored, so there is nothing to compare with. */
   readonly verdict: "proven" | "differs" | "unsigned";
-  /** Whether the index knows all keys of the shard. One that was filled fid by fid does not, and may differ just for that. */
+  /**
+   * Whether the index knows all keys of the shard. An index that was filled fid by fid does not, and may differ just for
+   * that reason.
+   */
   readonly areKeysKnown: boolean;
   /** In hex; empty for a shard without keys. */
   readonly root: string;
   readonly signedRoot: string | null;
 }
 
-/** An account of the index that is not as it was when its root was computed, or not as a transaction of the network says. */
+/**
+ * An account of the index that has changed since its root was computed, or that differs from what a transaction of the
+ * network says.
+ */
 export interface AccountDifference {
   readonly shard: number;
   readonly fid: number;
-  /** The kinds of keys that differ (`cast_add`); empty where only the root of the account is known. */
+  /** The kinds of keys that differ (such as `cast_add`); empty if only the root of the account is known. */
   readonly kinds: readonly string[];
   readonly from: "stored_root" | "network";
 }
 
 export interface RootsReport {
-  /** Empty when only some fids were verified. */
+  /** Empty if only some fids were verified. */
   readonly shards: readonly ShardRoots[];
-  /** Number of verified accounts, each once for each shard that has it. */
+  /** Number of verified accounts, each counted once per shard that has it. */
   readonly accounts: number;
-  /** Whether roots of accounts are stored. Without them only the shards are compared. */
+  /** Whether roots of accounts are stored. Without them, only the shards are compared. */
   readonly areAccountsCompared: boolean;
   /** At most 1,000 of them. */
   readonly differences: readonly AccountDifference[];
   readonly differing: number;
-  /** Accounts that no upstream could repair. At most 100 of them. */
+  /** Accounts that no upstream could repair, at most 100. */
   readonly quarantined: Healed["quarantined"];
 }
 
@@ -73,11 +79,12 @@ const FIDS_PER_SNAPSHOT = 64;
 const ROWS_PER_READ = 1000;
 
 /**
- * Computes the roots of the data shards from the rows of the index and compares them with those that the validators signed. It needs no
- * upstream. While the node keeps the roots of accounts, it reads a range of accounts in each snapshot and compares with the roots that
- * are stored there; the roots of the shards then follow from one snapshot of those. Otherwise everything is read in one snapshot.
+ * Computes the roots of the data shards from the rows of the index and compares them with those that the validators signed.
+ * It needs no upstream. While the node maintains the roots of accounts, it reads a range of accounts in each snapshot and
+ * compares them with the roots stored there; the roots of the shards are then derived from one snapshot of those. Otherwise
+ * everything is read in one snapshot.
  *
- * @param fids verifies these accounts only, not the roots of shards.
+ * @param fids verifies only these accounts, not the roots of shards.
  */
 export async function verifyRoots(
   db: IndexDatabase,
@@ -99,7 +106,7 @@ export async function verifyRoots(
   return db.snapshot(() => run.report(run.combineStored()));
 }
 
-/** What is summed over the accounts of a shard. */
+/** Sums over the accounts of a shard. */
 interface Sum {
   readonly trie: ShardTrie;
   keys: number;
@@ -133,7 +140,10 @@ class Verification {
     };
   }
 
-  /** Compares the accounts of the next fids after `fid` with the stored roots. Returns the last of them; undefined at the end. */
+  /**
+   * Compares the accounts of the next fids after `fid` with the stored roots. Returns the last of them; undefined at the
+   * end.
+   */
   compareRange(fid: number): number | undefined {
     let last = fid;
     for (let count = 0; count < FIDS_PER_SNAPSHOT; count++) {
@@ -145,7 +155,7 @@ class Verification {
     return last;
   }
 
-  /** Compares an account with the roots that are stored for it, on each shard. */
+  /** Compares an account with its stored roots, on each shard. */
   compareStored(fid: number): void {
     const account = accountPrefix(fid);
     for (let shard = 1; shard <= this.#shards; shard++) {
@@ -175,7 +185,7 @@ class Verification {
     return this.#verdicts(sums);
   }
 
-  /** Computes the root of each shard from the stored roots of its accounts, but of those that are out of date. */
+  /** Computes the root of each shard from the stored roots of its accounts, recomputing those that are out of date. */
   combineStored(): ShardRoots[] {
     const sums = this.#newSums();
     for (const [shard, sum] of sums) {
@@ -196,7 +206,7 @@ class Verification {
     return this.#verdicts(sums);
   }
 
-  /** An account whose rows are all deleted is not among those that were read by their rows. */
+  /** Compares an account whose rows are all deleted, which was not found by its rows. */
   #compareWithoutRows(shard: number, { account, kinds }: { account: Uint8Array; kinds: Uint8Array }): void {
     const differing = differingKinds(this.#kinds.ofAccount(shard, account), decodeKinds(kinds));
     const fid = fidOfKey(account);
@@ -269,7 +279,7 @@ class Verification {
   }
 }
 
-/** Returns the kinds whose roots differ, or the number of their keys. */
+/** Returns the kinds whose roots or numbers of keys differ. */
 function differingKinds(computed: readonly KindRoot[], stored: readonly KindRoot[]): number[] {
   const roots = (kinds: readonly KindRoot[]) =>
     new Map(kinds.map(({ kind, root, keys }) => [kind, `${root.toHex()} ${keys}`]));
@@ -279,7 +289,7 @@ function differingKinds(computed: readonly KindRoot[], stored: readonly KindRoot
     .sort((a, b) => a - b);
 }
 
-/** Returns the root that was signed for a height; undefined if the newest verified block is another one. */
+/** Returns the root that was signed for a height; undefined if the newest verified block has another height. */
 function signedAt(head: ChainHead | undefined, height: number): Uint8Array | undefined {
   return head && head.height === height && head.certified === height ? head.root : undefined;
 }

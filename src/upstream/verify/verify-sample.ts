@@ -27,12 +27,12 @@ import {
   type RoundsDeps,
 } from "./rounds.ts";
 
-/** Dependencies and settings of a comparison. */
+/** Dependencies and settings for a comparison. */
 export interface ComparisonDeps extends RoundsDeps {
   readonly client: UpstreamClient;
   /** Another process may be writing to this index. */
   readonly db: IndexDatabase;
-  /** Who signs the fnames of the network; undefined where they need no signature. */
+  /** Address that signs the fnames of the network; undefined if they need no signature. */
   readonly nameServer: Uint8Array | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface ComparisonReport {
   readonly compared: number;
   /** The fids that differ, in order. */
   readonly differences: readonly FidDifferences[];
-  /** Fnames of the upstream that another name server has signed, as a demo network does: a node that follows it skips them. */
+  /** Fnames of the upstream that another name server has signed, as in a demo network. A node that follows it skips them. */
   readonly foreignNames: number;
   readonly shards: readonly {
     readonly shard: number;
@@ -76,7 +76,7 @@ export async function compareFids(
   };
 }
 
-/** Returns every fid that the upstream lists or the index has registered. */
+/** Returns every fid that the upstream lists or that is registered in the index. */
 export async function knownFids({ client, db }: Pick<ComparisonDeps, "client" | "db">): Promise<number[]> {
   const fids = await upstreamFids(client);
   for (let page = registeredFidsAfter(db, 0, FIDS_PER_PAGE); page.length > 0; ) {
@@ -132,9 +132,9 @@ export interface FidDifferences extends Differences {
 }
 
 /**
- * Compares the state of an fid on the upstream with the index: messages of every store by their hashes, compact
- * states, on-chain events and name proofs by their bytes, gasless keys. Unlike during a backfill nothing is
- * validated, so a message that this node refuses by mistake is reported as missing. Names that are skipped on purpose are added to `foreign`.
+ * Compares the state of an fid on the upstream with the index: messages of every store by their hashes, compact states,
+ * on-chain events and name proofs by their bytes, gasless keys. Unlike in a backfill, nothing is validated, so a message
+ * that this node refuses by mistake is reported as missing. Names that are skipped on purpose are added to `foreign`.
  */
 async function compareFid(
   { client, db, nameServer }: Pick<ComparisonDeps, "client" | "db" | "nameServer">,
@@ -147,7 +147,7 @@ async function compareFid(
     parts.push(compareEvents(await client.onChainEvents(fid, type), db, fid, type));
   parts.push(await compareKeys(client, db, fid));
   const usernames: string[] = [];
-  // The home shard of the fid may repeat minutes later what shard 0 has decided about a verification.
+  // The home shard of the fid may repeat, minutes later, what shard 0 has decided about a verification.
   const inTransit = new Set(addressesInTransit(db, fid, replayed).map((address) => address.toHex()));
   const isCompared = (store: Store, slot: Uint8Array) =>
     store !== Store.Verifications || inTransit.size === 0 || !inTransit.has(slot.toHex());
@@ -178,7 +178,7 @@ function storeName(store: Store): string {
 
 const NO_SLOT = new Uint8Array();
 
-/** Returns the hash of a message in hex, and its slot. A lend of 0 units only ends another one and is not stored. */
+/** Returns the hash of a message in hex, with its slot. A lend of 0 units only ends another one and is not stored. */
 function messageIn(bytes: Uint8Array): { hash: string; slot: Uint8Array }[] {
   const decoded = decodeMessage(bytes);
   if (!decoded.ok) return [{ hash: `unreadable (${decoded.error.reason})`, slot: NO_SLOT }];

@@ -25,9 +25,9 @@ export interface ShardBlock {
   readonly seqnum: number;
   /** Its events in order, without the confirming one and those without an id. */
   readonly events: readonly FollowedEvent[];
-  /** How many of its events are of types that this program does not know. They are not among `events`. */
+  /** Number of its events whose types this program does not know. They are not among `events`. */
   readonly unknownEvents?: number;
-  /** Those of them that the upstream has sent. */
+  /** The unknown events that the upstream has sent. */
   readonly unknown?: readonly UnknownRecord[];
 }
 
@@ -61,8 +61,8 @@ export class OpenBlock {
   }
 
   /**
-   * Returns how many merges are missing compared with the announced number: 0 if the block is complete. Undefined if
-   * other events are missing or surplus, or if nothing was announced yet.
+   * Returns how many merges are missing compared with the announced number: 0 if the block is complete. Undefined if other
+   * events are missing or surplus, or if nothing has been announced yet.
    */
   missingMerges(): number | undefined {
     const announced = this.#confirmed;
@@ -72,7 +72,7 @@ export class OpenBlock {
     const merge = HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE;
     counts.set(merge, (counts.get(merge) ?? 0) + this.#withoutId.size);
     if (Object.keys(announced.eventCountsByType).length === 0) {
-      // A node that announces no counts by type announces the total, which includes the announcement itself.
+      // A node that does not announce counts by type announces the total, which includes the announcement itself.
       return announced.totalEvents - 1 === this.#events.size + this.#withoutId.size ? 0 : undefined;
     }
     for (const type of COUNTED_TYPES) {
@@ -101,7 +101,7 @@ export class OpenBlock {
 export class BlockAssembler {
   #next: number;
   #open: OpenBlock | undefined;
-  /** A block that is known to be complete since the first event of the next one arrived. */
+  /** A block that has been known to be complete since the first event of the next one arrived. */
   #complete: ShardBlock | undefined;
 
   /** @param next number of the first block to return. */
@@ -109,14 +109,14 @@ export class BlockAssembler {
     this.#next = next;
   }
 
-  /** The number of the next block. */
+  /** Number of the next block. */
   get next(): number {
     return this.#next;
   }
 
   /**
-   * Adds an event. Returns the number of the last missing block, from `next` on, that must be requested; undefined if
-   * none is missing.
+   * Adds an event. Returns the number of the last missing block, from `next` on, that must be requested; undefined if none
+   * is missing.
    */
   push(event: FollowedEvent): number | undefined {
     if (event.id === 0) {
@@ -142,8 +142,8 @@ export class BlockAssembler {
   }
 
   /**
-   * Returns the next block once it is complete. A block whose newest event has no id is complete only with the first
-   * event of the next block: the event without an id could belong to the next block and hide a lost merge of this one.
+   * Returns the next block once it is complete. A block whose newest event has no id is complete only with the first event
+   * of the next block: the event without an id could belong to the next block and hide a lost merge of this one.
    */
   take(): ShardBlock | undefined {
     const complete = this.#complete ?? (this.#open?.endsWithoutId ? undefined : this.#closeOpen());
@@ -151,7 +151,7 @@ export class BlockAssembler {
     return complete;
   }
 
-  /** Closes the open block if it is the next one and complete. */
+  /** Closes the open block if it is the next one and is complete. */
   #closeOpen(): ShardBlock | undefined {
     const open = this.#open;
     if (!open || open.number !== this.#next || open.missingMerges() !== 0) return undefined;

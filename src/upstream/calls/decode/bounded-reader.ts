@@ -1,17 +1,17 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
 /**
- * The most tags, lengths and integers of one response. An empty item has two, and takes two bytes and up to 160 of memory once decoded. A
- * page of 1,000 messages has some thousands, fifty busy blocks some hundred thousand.
+ * Maximum number of tags, lengths and integers in one response. An empty item has two, takes two bytes, and up to 160 bytes
+ * of memory once decoded. A page of 1,000 messages has a few thousand, fifty busy blocks a few hundred thousand.
  */
 const MAX_VARINTS = 500_000;
 
-/** The reason of the errors of a `BoundedReader`, without the number. */
+/** Reason given in the errors of a `BoundedReader`, without the number. */
 export const TOO_MANY_FIELDS = "a response has too many fields";
 
 /**
- * Reads a response of a followed node. One within the size limit may have tens of millions of empty items, at any depth, which would
- * fill the memory once decoded: this reader throws a RangeError before that.
+ * Reads a response of a followed node. A response within the size limit may have tens of millions of empty items, at any
+ * depth, which would fill the memory once decoded; this reader throws a RangeError before that.
  */
 export class BoundedReader extends BinaryReader {
   readonly encoded: Uint8Array;
@@ -28,7 +28,7 @@ export class BoundedReader extends BinaryReader {
     };
   }
 
-  /** Packed, such as the fids of a page, they have no tags. */
+  /** Packed values, such as the fids of a page, have no tags. */
   override uint64(): bigint | string {
     this.#countOne();
     return super.uint64();

@@ -12,7 +12,7 @@ export const ENCODED: Codec<Uint8Array> = {
   decode: ({ encoded }) => encoded.slice(),
 };
 
-/** A block of shard 0, and what its certificate binds. */
+/** A block of shard 0, with what its certificate binds. */
 export interface ReceivedBlock extends FollowedBlock {
   readonly signed: SignedBlock;
   /** Its events of types that this program does not know. */
@@ -31,7 +31,7 @@ export const RECEIVED_BLOCK: Codec<ReceivedBlock> = {
   },
 };
 
-/** A page of the reference node has at most 1,000 records. Some of them may be of a kilobyte or more. */
+/** A page of the reference node has at most 1,000 records, some of which may be a kilobyte or more. */
 const MAX_SNAPSHOT_PAGE_BYTES = 32 * 1024 * 1024;
 
 export const SNAPSHOT_PAGE: Codec<SnapshotPage> = {

@@ -7,7 +7,7 @@ import { OnChainEvent, OnChainEventType } from "../../../protocol/wire/generated
 import { FollowedBlockEvent, FollowedEvent } from "../../../protocol/wire/generated/upstream.ts";
 import { BoundedReader } from "./bounded-reader.ts";
 
-/** Where a record of the upstream is. */
+/** Position of a record on the upstream. */
 export type RecordPlace = Pick<UnknownRecord, "shard" | "block" | "position">;
 
 const isNumberOf = (types: object, number: number) => Reflect.get(types, number) !== undefined;
@@ -30,13 +30,13 @@ export function unknownOnChainEvent(bytes: Uint8Array, place: RecordPlace): Unkn
   try {
     number = OnChainEvent.decode(bytes).type;
   } catch {
-    // It is kept as one that cannot be decoded.
+    // It is kept as a record that cannot be decoded.
   }
   const isKnown = number !== OnChainEventType.EVENT_TYPE_NONE && isNumberOf(OnChainEventType, number);
   return isKnown ? undefined : { kind: "on_chain_event", number, ...place, bytes: bytes.slice() };
 }
 
-/** Returns those of the encoded events of a block of shard 0 whose type this program does not know. */
+/** Returns the encoded events of a block of shard 0 whose type this program does not know. */
 export function unknownBlockEvents(events: readonly Uint8Array[], block: number): UnknownRecord[] {
   return events.flatMap((bytes) => {
     const { data } = FollowedBlockEvent.decode(new BoundedReader(bytes));
@@ -55,12 +55,12 @@ export function unknownBlockEvents(events: readonly Uint8Array[], block: number)
   });
 }
 
-/** Whether this program knows a type of hub events. */
+/** Reports whether this program knows a type of hub event. */
 export function isKnownHubEvent(number: number): boolean {
   return isNumberOf(HubEventType, number);
 }
 
-/** Returns those of the encoded hub events of a block whose type this program does not know. */
+/** Returns the encoded hub events of a block whose type this program does not know. */
 export function unknownHubEvents(
   events: readonly Uint8Array[],
   shard: number,

@@ -15,16 +15,16 @@ import { validatedEvent, validatedProof } from "../../blocks/validate-relayed.ts
 import { PeerError } from "../../calls/peer.ts";
 import { EVENT_TYPES } from "../stored.ts";
 
-/** What entries of a snapshot add to the index. */
+/** Additions of a snapshot's entries to the index. */
 export interface AccountRecords {
   readonly ops: readonly RelayedOp[];
   readonly messages: readonly PackedMessages[];
-  /** Keys of the shard's trie that follow from no row, or not for certain. */
+  /** Keys of the shard's trie that no row produces, or not reliably. */
   readonly keys: Uint8Array[];
   readonly keyAdds: readonly KeyAdd[];
 }
 
-/** The upstream sent a page that is not one of the network's state. */
+/** Thrown if the upstream sent a page that is not one of the network's state. */
 export class RefusedPageError extends PeerError {
   override name = "RefusedPageError";
   readonly code: PageRefusal;
@@ -47,14 +47,14 @@ const KEY_KINDS: readonly number[] = [
   MessageType.MESSAGE_TYPE_KEY_REMOVE,
 ].map(messageKind);
 
-/** Whether an entry is the message of a gasless key. What it says of the key is read by another call. */
+/** Reports whether an entry is the message of a gasless key. The key itself is read by another call. */
 export function isKeyMessage({ key }: SnapshotEntry): boolean {
   return KEY_KINDS.includes(kindOfKey(key));
 }
 
 /**
- * Whether the shard decides the messages of an account. Of copies of messages on the other shards only the keys are stored. Names are on
- * all shards or on any.
+ * Reports whether a shard decides the messages of an account. For copies of messages on the other shards, only the keys are
+ * stored. Names are on all shards, or on any one.
  */
 export function isHome({ shards }: Pick<RelayRules, "shards">, shard: number, fid: number): boolean {
   return fid > 0 && shardOfFid(fid, shards) === shard;
@@ -63,7 +63,7 @@ export function isHome({ shards }: Pick<RelayRules, "shards">, shard: number, fi
 /**
  * Verifies the records of entries whose keys were checked.
  *
- * @throws RefusedPageError for a message that is not the one of its key, or is not signed.
+ * @throws RefusedPageError for a message that does not belong to its key, or is not signed.
  */
 export async function verifyEntries(
   { verifier, rules }: EntryDeps,
@@ -72,7 +72,7 @@ export async function verifyEntries(
 ): Promise<AccountRecords> {
   const ops: RelayedOp[] = [];
   const own: Uint8Array[] = [];
-  /** Its key is in the trie, and no row says so for certain. */
+  /** Keys that are in the trie but that no row produces reliably. */
   const keys: Uint8Array[] = [];
   const messages: Uint8Array[] = [];
   let [fid, isOfShard] = [-1, false];
@@ -97,7 +97,7 @@ export async function verifyEntries(
     keys.push(...unstored);
     keyAdds.push(...added);
     for (const refusal of refusals) rules.onRefused(refusal);
-    // The message was valid, and a proof in it says no more.
+    // The message was valid, and a proof in it needs no further check.
     for (const added of proofs) ops.push({ kind: "proof", added, happenedAt: 0 });
   }
   const packed = parts.flatMap((part) => (part.packed.count > 0 ? [part.packed] : []));
@@ -109,7 +109,10 @@ function addProof(rules: RelayRules, ops: RelayedOp[], bytes: Uint8Array): void 
   if (proof) ops.push({ kind: "proof", added: UserNameProof.encode(proof).finish(), happenedAt: 0 });
 }
 
-/** Returns whether the event is stored. Registrations of channels are read from shard 0, and migrations from nowhere. */
+/**
+ * Adds an event. Returns whether it is stored: registrations of channels are read from shard 0, and migrations are not read
+ * at all.
+ */
 function addEvent(rules: RelayRules, ops: RelayedOp[], bytes: Uint8Array): boolean {
   const event = validatedEvent(rules, bytes);
   if (!event || !EVENT_TYPES.includes(event.type)) return false;

@@ -16,8 +16,8 @@ const VIRTUAL_SHARDS = 256;
 
 /**
  * Reads the newest snapshot of each data shard into the spool of the bulk build, one virtual shard after another. Parts of
- * several heights make one state, because the journal begins after the oldest: an operation can be applied again over a state that
- * has it. If the node stops serving snapshots, the other fids are listed to be read one by one.
+ * several heights make up one state, because the journal starts after the oldest: an operation can be applied again over a
+ * state that already has it. If the node stops serving snapshots, the other fids are listed to be read one by one.
  */
 export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Promise<void> {
   const { writer, trust, signal } = deps;
@@ -78,7 +78,7 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
   });
 }
 
-/** The newest snapshot of each data shard of which a part was read. */
+/** Returns the newest snapshot of each data shard from which a part was read. */
 function newestHeights({ db, shards }: StageDeps): { readonly shard: number; readonly from: number }[] {
   const parts = spooledParts(db);
   return Array.from({ length: shards }, (_, index) => {
@@ -87,7 +87,7 @@ function newestHeights({ db, shards }: StageDeps): { readonly shard: number; rea
   });
 }
 
-/** The parts that are not done, the last one first. */
+/** Returns the parts that are not done, the last one first. */
 function remainingParts({ db, shards }: StageDeps): SpooledPart[] {
   const started = new Map(
     (bulkPhaseOf(db) === undefined ? [] : spooledParts(db)).map((part) => [nameOf(part), part]),

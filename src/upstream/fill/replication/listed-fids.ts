@@ -3,7 +3,7 @@ import { shardCount } from "../../calls/check-peer.ts";
 import type { UpstreamClient } from "../../calls/client.ts";
 import { listFids } from "../../calls/pages.ts";
 
-/** The fids of data shards by virtual shard. They are listed once a page needs them. */
+/** The fids of data shards by virtual shard. They are listed when a page first needs them. */
 export type ListedFids = ReturnType<typeof createListedFids>;
 
 export function createListedFids(client: Pick<UpstreamClient, "info" | "fids">) {

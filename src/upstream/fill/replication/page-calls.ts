@@ -4,11 +4,11 @@ import type { UpstreamClient } from "../../calls/client.ts";
 import { PeerError, UnservedError } from "../../calls/peer.ts";
 import { Backoff, type Timings } from "../../timings.ts";
 
-/** Why a page cannot be read, which a repetition would not change. */
+/** Why a page cannot be read, for reasons that a repetition would not change. */
 export type PageFault =
   /** The node no longer has the snapshot. */
   | { readonly kind: "gone" }
-  /** The page has a record that the node cannot serve: it names the account. */
+  /** The page contains a record that the node cannot serve. The node names the account. */
   | { readonly kind: "unreadable"; readonly fid: number }
   /** The node refuses the token. */
   | { readonly kind: "refused" };
@@ -28,17 +28,20 @@ export interface PlaceOfPage {
   readonly token: string | undefined;
 }
 
-/** The node serves no snapshots any more. */
+/** Thrown if the node no longer serves snapshots. */
 export class NoSnapshotError extends Error {
   override name = "NoSnapshotError";
 }
 
-/** The node of the network names the account whose record it cannot serve, and only in the text of the error. */
+/** The network's nodes name the account whose record they cannot serve only in the text of the error. */
 const NAMED_FID = /\bFID (\d{1,10})\b/;
-/** The error of a response that cannot be decoded, or exceeds a bound. */
+/** Matches the error of a response that cannot be decoded, or exceeds a limit. */
 const UNDECODABLE = /parsing error/;
 
-/** Reads a page, again after each fault of the connection. Throws when the signal aborts, and for a peer that has no such service. */
+/**
+ * Reads a page, and retries after each fault of the connection. Throws when the signal aborts, and for a peer that does not
+ * have the service.
+ */
 export async function readPage(
   { client, timings, signal, onFault }: PageCallDeps,
   { shard, virtualShard, height, token }: PlaceOfPage,
@@ -65,7 +68,7 @@ export async function readPage(
   }
 }
 
-/** Whether a call failed because the node has no replication service. */
+/** Reports whether a call failed because the node has no replication service. */
 export function isUnserved(cause: unknown): boolean {
   return cause instanceof UnservedError || hasStatus(cause, status.UNIMPLEMENTED);
 }

@@ -23,28 +23,28 @@ import { type EntryDeps, isHome, isKeyMessage, RefusedPageError, verifyEntries }
 import type { ListedFids } from "./listed-fids.ts";
 import { type PageCallDeps, type PageFault, readPage } from "./page-calls.ts";
 
-/** Dependencies of reading virtual shards. */
+/** Dependencies for reading virtual shards. */
 export interface PartDeps extends EntryDeps, PageCallDeps {
   readonly client: PageCallDeps["client"] & Pick<UpstreamClient, "trieChildren" | "onChainEvents">;
   readonly listed: ListedFids;
   /** Returns the operations that store the gasless keys of an fid. */
   readonly readKeys: (fid: number) => Promise<readonly RelayedOp[]>;
-  /** Writes whole accounts. Resolves when there is room for more. */
+  /** Writes complete accounts. Resolves when there is room for more. */
   readonly write: (portion: Portion) => Promise<void>;
-  /** Counts keys that were read of a shard. Returns whether its snapshots may have this many. */
+  /** Counts the keys that were read for a shard. Returns whether its snapshots may have this many. */
   readonly mayHave: (shard: number, keys: number) => boolean;
-  /** Whether the keys of the trie are stored: its root will be compared with signed ones. */
+  /** Whether to store the keys of the trie, because its root will be compared with signed ones. */
   readonly keepsKeys: boolean;
 }
 
 /**
- * Reads a virtual shard of a snapshot from the place where `part` is. Whole accounts are written, each with the place after it.
- * Returns the place that was reached. It is not the end if the node no longer has the snapshot.
+ * Reads a virtual shard of a snapshot from the position of `part`. Complete accounts are written, each with the position
+ * after it. Returns the position that was reached, which is not the end if the node no longer has the snapshot.
  *
  * @throws RefusedPageError for a page that is not of the network's state.
  */
 export async function readPart(deps: PartDeps, part: SpooledPart): Promise<SpooledPart> {
-  /** Accounts that snapshots do not give. They are read by other calls. */
+  /** Accounts that snapshots do not provide. They are read by other calls. */
   const left = new Set<number>();
   const withKeys = new Set<number>();
   for (let from = part; ; ) {
@@ -54,13 +54,13 @@ export async function readPart(deps: PartDeps, part: SpooledPart): Promise<Spool
   }
 }
 
-/** `again`: some accounts are left from now on, or the token is. */
+/** `again`: from now on some accounts are left out, or the token is. */
 type Outcome = "done" | "gone" | "again";
 
 /** A page to read. */
 interface Step {
   readonly token: string | undefined;
-  /** The token that leads to the page after a restart, too; undefined if it is the page's own. */
+  /** The token that leads to the page after a restart; undefined if it is the page's own. */
   readonly resume?: string | null;
 }
 
@@ -68,17 +68,17 @@ class PartReading {
   readonly #deps: PartDeps;
   readonly #part: SpooledPart;
   readonly #left: Set<number>;
-  /** The accounts among these of which `unreadKeys` were read. */
+  /** The accounts among these for which `unreadKeys` was called. */
   readonly #withKeys: Set<number>;
   readonly #pages: SnapshotPages;
   /** In the order of the keys. */
   readonly #steps: Step[];
-  /** The accounts with pages of their own. */
+  /** Accounts that are read by pages of their own. */
   readonly #around = new Map<number, OpaqueChild>();
-  /** The accounts that were left out, between what is before and after them. */
+  /** Accounts that were left out, between what precedes and what follows them. */
   readonly #passed = new Set<number>();
   readonly #todo: number[] = [];
-  /** The entries of the account whose end has not been read. */
+  /** Entries of the account whose end has not been read yet. */
   #entries: SnapshotEntry[] = [];
   #bytes = 0;
   #writing: Promise<void> = Promise.resolve();
@@ -101,7 +101,7 @@ class PartReading {
       await this.#writing;
       return { outcome, reached: this.#reached };
     } finally {
-      // Nothing is written after this has ended.
+      // Nothing may be written after this has ended.
       await this.#writing.catch(() => {});
     }
   }
@@ -137,7 +137,7 @@ class PartReading {
       this.#bytes += bytesOf(entry);
     }
     const ended = accepted.value.map(({ prefix }) => fidOfKey(prefix));
-    // The account that has not ended begins on this page.
+    // The unfinished account starts on this page.
     if (ended.length > 0) await this.#write(ended, { token: resume, isDone: false });
     const [first] = this.#entries;
     if (this.#bytes <= MAX_BYTES_OF_FID || !first) return undefined;
@@ -145,7 +145,9 @@ class PartReading {
     return "again";
   }
 
-  /** An account that was read around its keys has another root if they have changed since the snapshot. */
+  /**
+   * Handles a refusal. An account that was read around its keys has another root if they have changed since the snapshot.
+   */
   #refuse(code: PageRefusal): Outcome {
     const fid = this.#entries[0] && fidOfKey(this.#entries[0].key);
     if (code !== "account_root" || fid === undefined || !this.#around.has(fid))
@@ -158,7 +160,7 @@ class PartReading {
     this.#left.add(fid);
   }
 
-  /** Writes the accounts that have ended, while the next page is read. */
+  /** Writes the completed accounts while the next page is being read. */
   async #write(ended: readonly number[], place: Pick<SpooledPart, "token" | "isDone">): Promise<void> {
     const last = ended.at(-1) ?? this.#reached.fid;
     const cut = this.#entries.findIndex(({ key }) => fidOfKey(key) > last);
@@ -201,7 +203,7 @@ class PartReading {
     this.#reached = reached;
   }
 
-  /** Returns keys of accounts that are read by other calls: those that these calls do not bring. */
+  /** Returns keys of accounts that are read by other calls, except those that these calls return. */
   async #unreadKeys(fids: readonly number[]): Promise<Uint8Array[]> {
     const { client, rules } = this.#deps;
     const keys: Uint8Array[] = [];
@@ -220,7 +222,7 @@ class PartReading {
     });
   }
 
-  /** Replaces a page that cannot be read by what is before and after the account that makes it fail. */
+  /** Replaces a page that cannot be read by what precedes and follows the account that makes it fail. */
   async #goAround(fault: PageFault, step: Step): Promise<Outcome | undefined> {
     const { listed, client } = this.#deps;
     const { shard, virtualShard } = this.#part;
@@ -239,7 +241,7 @@ class PartReading {
       return "again";
     }
     if (this.#left.has(fid)) {
-      // No page that was asked for since has the account: the node only says so.
+      // No page requested since then contains the account, whatever the node says.
       if (this.#passed.has(fid)) return this.#leaveRest(fids);
       this.#passed.add(fid);
     }
@@ -266,7 +268,7 @@ class PartReading {
     return undefined;
   }
 
-  /** Leaves the accounts that have not been written, and ends. */
+  /** Leaves the accounts that have not been written to other calls, and ends. */
   async #leaveRest(fids: readonly number[]): Promise<Outcome> {
     await this.#writing;
     this.#entries = [];

@@ -12,7 +12,7 @@ import { isUnserved, NoSnapshotError } from "./page-calls.ts";
 export interface Snapshot {
   readonly shard: number;
   readonly height: number;
-  /** How many keys it has, as its node says. */
+  /** Number of its keys, as its node reports. */
   readonly keys: number;
   /** The block after which it was made; undefined if nothing is verified. */
   readonly head: ChainHead | undefined;
@@ -50,15 +50,19 @@ export async function newestSnapshot(
   return isOfBlock ? { shard, height: newest.height, keys: newest.keys, head } : undefined;
 }
 
-/** A node that restarts has no snapshot until its next block. */
+/** Number of checks for a snapshot: a node that restarts has none until its next block. */
 const LOOKS_FOR_A_SNAPSHOT = 20;
-/** Between two snapshots of a shard. */
+/** Maximum growth between two snapshots of a shard. */
 const MAX_GROWTH = 1.1;
 const MAX_MORE_KEYS = 1000;
-/** The smallest record with its place in the trie. */
+/** Size of the smallest record with its position in the trie. */
 const LEAST_BYTES_OF_KEY = 50;
 
-/** The snapshots of a node that are read. @param options.left the share of them that is not in the spool. */
+/**
+ * The snapshots of a node that are being read.
+ *
+ * @param options.left the share of them that is not in the spool.
+ */
 export function createSnapshots(
   deps: Pick<
     StageDeps,
@@ -70,7 +74,7 @@ export function createSnapshots(
   const heights = new Map<number, number>();
   const announced = new Map<number, number>();
   const received = new Map<number, number>();
-  // The journal begins after the first snapshot.
+  // The journal starts after the first snapshot.
   const current = (shard: number) => heights.getOrInsertComputed(shard, () => positions.start(shard) - 1);
 
   async function announces(shard: number, keys: number): Promise<void> {
@@ -85,14 +89,14 @@ export function createSnapshots(
 
   return {
     /**
-     * Reads how many keys they have. A node says how much it will send before it sends it: what it invents ends there.
+     * Reads how many keys they have. A node announces how much it will send, so that made-up data cannot exceed that.
      *
      * @throws PeerError if there is no room for them.
      */
     async announce(): Promise<void> {
       for (let shard = 1; shard <= shards; shard++) {
         const listed = await client.snapshots(shard).catch((cause) => {
-          // The first page says so, too.
+          // The first page reports the same.
           if (isUnserved(cause)) return [];
           throw cause;
         });
@@ -105,9 +109,13 @@ export function createSnapshots(
       received.set(shard, sum);
       return sum <= (announced.get(shard) ?? 0) * MAX_GROWTH + MAX_MORE_KEYS;
     },
-    /** The height of the newest one of a shard that is read. */
+    /** Returns the height of a shard's newest snapshot being read. */
     current,
-    /** Returns the height of a newer snapshot than one that was deleted. @throws NoSnapshotError if there is none for long. */
+    /**
+     * Returns the height of a newer snapshot than one that was deleted.
+     *
+     * @throws NoSnapshotError if there is none for a long time.
+     */
     async after(shard: number, deletedHeight: number): Promise<number> {
       const backoff = new Backoff(timings);
       for (let looks = 0; looks < LOOKS_FOR_A_SNAPSHOT; looks++) {

@@ -2,28 +2,28 @@ import type { Endpoint } from "./endpoint.ts";
 import type { EndpointState, EndpointStatus } from "./endpoint-status.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
-/** Blocks behind the best head of a node that counts as lagging, and of one that is not followed at all. */
+/** How many blocks behind the best head a node counts as lagging, and how many behind it is not followed at all. */
 const LAGGING_BLOCKS = 20;
 const MAX_LAG_BLOCKS = 600;
 
-/** Says which of the nodes can be followed, and which is the best. */
+/** Decides which nodes can be followed, and which is the best. */
 export function createChoice(state: {
   readonly all: readonly Endpoint[];
-  /** Those of the settings. */
+  /** The nodes from the settings. */
   readonly configured: readonly Endpoint[];
-  /** Whether there is no other node to follow. */
+  /** Reports whether there is no other node to follow. */
   readonly isAlone: boolean;
-  /** The blocks that are waited for, and for how long. */
+  /** Which blocks are being waited for, and for how long. */
   readonly silence: SilenceWatch;
   readonly silenceMs: number;
-  /** The newest block of a shard that is stored; 0 before the first. */
+  /** Returns the newest stored block of a shard; 0 before the first. */
   readonly received: (shard: number) => number;
-  /** The number of data shards of what is stored; undefined before the first. */
+  /** Returns the number of data shards of the stored state; undefined before the first. */
   readonly shards: () => number | undefined;
-  /** Whether blocks are verified. */
+  /** Reports whether blocks are verified. */
   readonly isVerified: () => boolean;
   readonly followed: () => Endpoint | undefined;
-  /** Whether the whole network is to be read. */
+  /** Reports whether the whole network is to be read. */
   readonly wantsFill: () => boolean;
 }) {
   const { all, configured, isAlone, silence, silenceMs, received, shards, isVerified, followed, wantsFill } =
@@ -32,11 +32,14 @@ export function createChoice(state: {
   const isWell = (one: Endpoint) =>
     one.answer !== undefined && !one.isCooling && !one.isRefused && !one.isPartial;
 
-  /** The newest block that a node is known to have: the followed one has what it has sent since it was asked. */
+  /**
+   * Returns the newest block that a node is known to have. For the followed node, that includes what it has sent since it
+   * was asked.
+   */
   const headOf = (one: Endpoint, shard: number) =>
     one === followed() ? Math.max(one.head(shard), received(shard)) : one.head(shard);
 
-  /** The best head of a shard among the nodes that respond. */
+  /** Returns the best head of a shard among the nodes that respond. */
   const bestHead = (shard: number) => Math.max(0, ...all.filter(isWell).map((one) => headOf(one, shard)));
 
   function lagOf(one: Endpoint): number | undefined {
@@ -46,13 +49,13 @@ export function createChoice(state: {
       : Math.max(0, ...known.map((shard) => bestHead(shard) - headOf(one, shard)));
   }
 
-  /** Blocks that another node had when this one was asked, and this one has not. */
+  /** Returns how many blocks another node had, when this one was asked, that this one lacks. */
   function lagBehind(one: Endpoint, other: Endpoint): number {
     const known = [...(one.answer?.heads.keys() ?? [])];
     return Math.max(0, ...known.map((shard) => other.headAt(one.askedAtMs, shard) - headOf(one, shard)));
   }
 
-  /** Whether a node has as many shards as the index; where no node has, what most of them have counts. */
+  /** Reports whether a node has as many shards as the index; before the index has any, as many as most nodes have. */
   function hasOurShards({ answer }: Endpoint): boolean {
     const known = configured.flatMap((one) => (one.answer && !one.isRefused ? [one.answer.shards] : []));
     const ours = shards();
@@ -61,10 +64,10 @@ export function createChoice(state: {
     return known.every((other) => count(other) <= count(answer?.shards));
   }
 
-  /** Whether a node can be followed, as far as its last response says. */
+  /** Reports whether a node can be followed, according to its last response. */
   const isUsable = (one: Endpoint) => isWell(one) && knowsEnough(one);
 
-  /** Whether what a node knows can count, also while it is not to be followed again yet. */
+  /** Reports whether a node counts as a witness, which it may even while it is not to be followed yet. */
   const isWitness = (one: Endpoint) =>
     one.answer !== undefined && !one.isRefused && !one.isPartial && knowsEnough(one);
 
@@ -75,7 +78,10 @@ export function createChoice(state: {
     hasBlocksUpTo(one, (shard) => received(shard) - LAGGING_BLOCKS) &&
     (!wantsFill() || one.mayFill);
 
-  /** Whether a node of the settings is where an announced one is, whose blocks are verified: that one is never the only source. */
+  /**
+   * Reports whether a node from the settings confirms the head of a discovered one, whose blocks are verified: a discovered
+   * node is never the only source.
+   */
   const isVouchedFor = (one: Endpoint) =>
     isVerified() &&
     configured.some(
@@ -93,7 +99,7 @@ export function createChoice(state: {
   const order = (one: Endpoint) =>
     [Number((lagOf(one) ?? 0) > LAGGING_BLOCKS), one.answer?.latencyMs ?? 0] as const;
 
-  /** The best node but `except`. */
+  /** Returns the best node other than `except`. */
   function best(except?: Endpoint): Endpoint | undefined {
     const [first] = all
       .filter((one) => one !== except && isUsable(one))
@@ -103,7 +109,7 @@ export function createChoice(state: {
       });
     return first;
   }
-  /** Why another node should be followed than the present one. */
+  /** Returns why another node should be followed instead of the present one. */
   function faultOf(endpoint: Endpoint, other: Endpoint): string | undefined {
     if (endpoint.isRefused) return endpoint.reason;
     if (endpoint.failsOften) return "three of its calls failed within a minute";

@@ -7,7 +7,7 @@ import type { Timings } from "../../timings.ts";
 import type { NodeAnswer } from "../ask-node.ts";
 import { type CallLimits, isPublicHost, type LimitSettings, limitsFor } from "../network-place.ts";
 
-/** The node that is followed. */
+/** The node being followed. */
 export interface ActiveEndpoint {
   readonly endpoint: Endpoint;
   /** Aborts when another node is to be followed. */
@@ -22,9 +22,9 @@ const MAX_REASON_CHARS = 300;
 
 export interface EndpointDeps {
   readonly url: string;
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly position: number;
-  /** The address of a node that others have announced; undefined for one of the settings. */
+  /** The address of a node that others have announced; undefined for a node from the settings. */
   readonly address?: string | undefined;
   readonly settings: LimitSettings & {
     readonly contact: string;
@@ -35,20 +35,20 @@ export interface EndpointDeps {
   readonly nowMs: () => number;
 }
 
-/** One followed node: its connection, what is known of it, and until when it is not to be followed. */
+/** A followed node: its connection, what is known about it, and until when it is not to be followed. */
 export class Endpoint {
   readonly url: string;
   readonly position: number;
   readonly connection: Client;
   readonly #deps: EndpointDeps;
-  /** The methods that it has responded to. */
+  /** The methods to which it has responded. */
   readonly #responded = new Set<string>();
   #rate: CallRate | undefined;
   #limits: CallLimits | undefined;
   #mayFill = false;
   #answer: NodeAnswer | undefined;
   #askedAtMs = 0;
-  /** What it said the last two times, the newer first. */
+  /** Its last two responses, the newer one first. */
   #arrived: readonly { readonly answer: NodeAnswer; readonly atMs: number }[] = [];
   #reason: string | undefined = "it has not answered yet";
   #isPartial = false;
@@ -69,7 +69,7 @@ export class Endpoint {
     });
   }
 
-  /** Looks up where it is, which decides how it may be called. Called before the first call, and cheap from then on. */
+  /** Looks up where the node is, which decides how it may be called. Called before the first call; later calls are cheap. */
   async place(): Promise<CallLimits> {
     if (this.#limits) return this.#limits;
     const { settings, nowMs, timings } = this.#deps;
@@ -82,7 +82,7 @@ export class Endpoint {
     return limits;
   }
 
-  /** Whether it is not of the settings: another node has announced it. */
+  /** Whether it is not from the settings but announced by another node. */
   get isDiscovered(): boolean {
     return this.#deps.address !== undefined;
   }
@@ -96,7 +96,7 @@ export class Endpoint {
     return isConnected(this.connection);
   }
 
-  /** A client whose calls end when `signal` aborts, within the limits of `place`. */
+  /** Returns a client whose calls end when `signal` aborts, within the limits of `place`. */
   client(
     signal: AbortSignal,
     timings: Pick<Timings, "callTimeoutMs" | "stallMs"> = this.#deps.timings,
@@ -123,42 +123,45 @@ export class Endpoint {
     if (!this.isCooling && !this.isRefused && !this.isPartial) this.#reason = undefined;
   }
 
-  /** When it was asked for what it said last. */
+  /** When the request for its last response was sent. */
   get askedAtMs(): number {
     return this.#askedAtMs;
   }
 
-  /** Its newest block of a shard as it was known at a time; 0 where both of the last two were later. */
+  /** Returns its newest block of a shard as known at a time; 0 if both of the last two responses were later. */
   headAt(atMs: number, shard: number): number {
     return this.#arrived.find((one) => one.atMs <= atMs)?.answer.heads.get(shard) ?? 0;
   }
 
-  /** It does not respond: what it said before no longer counts. */
+  /** Records that it does not respond. Its earlier responses no longer count. */
   fellSilent(reason: string): void {
     this.#answer = undefined;
     this.failed(reason);
   }
 
-  /** It responded, and lacks something that other nodes have. */
+  /** Records that it responded, but lacks something that other nodes have. */
   lacks(reason: string): void {
     this.#isPartial = true;
     this.#reason = reason.slice(0, MAX_REASON_CHARS);
   }
 
-  /** A call or a stream of it failed. Why it was refused stays the reason until it counts again. */
+  /** Records that a call or a stream failed. If it was refused, that stays the reason until it counts again. */
   failed(reason: string): void {
     const nowMs = this.#deps.nowMs();
     if (!this.isRefused) this.#reason = reason.slice(0, MAX_REASON_CHARS);
     this.#errorsAtMs = [...this.#errorsAtMs, nowMs].slice(-MAX_ERRORS);
   }
 
-  /** Whether it has failed so often lately that another one should be followed. */
+  /** Whether it has failed so often recently that another node should be followed. */
   get failsOften(): boolean {
     const sinceMs = this.#deps.nowMs() - ERROR_WINDOW_MS;
     return this.#errorsAtMs.filter((atMs) => atMs > sinceMs).length >= MAX_ERRORS;
   }
 
-  /** It is not followed for a while: twice as long after each failure, and at random, so that nodes do not return together. */
+  /**
+   * Excludes it from being followed for a while: twice as long after each failure, and randomized, so that nodes do not all
+   * return together.
+   */
   cool(): void {
     const { coolMs, maxCoolMs } = this.#deps.timings;
     const ms = Math.min(maxCoolMs, coolMs * 2 ** Math.min(this.#failures, 20));
@@ -167,18 +170,18 @@ export class Endpoint {
     this.#errorsAtMs = [];
   }
 
-  /** It sent a block that is not the network's. */
+  /** Records that it sent a block that is not the network's. */
   refuse(reason: string): void {
     this.#refusedUntilMs = this.#deps.nowMs() + REFUSED_MS;
     this.#reason = reason.slice(0, MAX_REASON_CHARS);
   }
 
-  /** It counts as refused no longer, because no other node is left. */
+  /** Ends the refusal, because no other node is left. */
   forgive(): void {
     this.#refusedUntilMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** It sent a block that was accepted. */
+  /** Records that it sent a block that was accepted. */
   delivered(): void {
     this.#failures = 0;
     this.#refusedUntilMs = Number.NEGATIVE_INFINITY;
@@ -197,7 +200,10 @@ export class Endpoint {
     return this.#coolUntilMs;
   }
 
-  /** It no longer has blocks that are needed. It is asked for them again after a while, because no other may have them. */
+  /**
+   * Records that it no longer has blocks that are needed. It is asked for them again after a while, because no other node
+   * may have them.
+   */
   lacksBlocks(reason: string): void {
     this.#prunedUntilMs = this.#deps.nowMs() + PRUNED_MS;
     this.#reason = reason.slice(0, MAX_REASON_CHARS);

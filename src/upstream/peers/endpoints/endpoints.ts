@@ -13,7 +13,7 @@ import type { EndpointStatus } from "./endpoint-status.ts";
 import { createQuestions } from "./questions.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 
-/** Nodes beside those of the settings. */
+/** Maximum number of nodes besides those from the settings. */
 const MAX_DISCOVERED = 8;
 
 export interface EndpointsDeps {
@@ -21,23 +21,25 @@ export interface EndpointsDeps {
   readonly urls: readonly string[];
   readonly settings: EndpointDeps["settings"];
   readonly timings: Timings;
-  /** How heads are verified. Called before each question. */
+  /** Returns how heads are verified. Called before each question. */
   readonly ask: () => AskOptions;
-  /** The newest block of a shard that is stored; 0 before the first. */
+  /** Returns the newest stored block of a shard; 0 before the first. */
   readonly received: (shard: number) => number;
-  /** The number of data shards of what is stored; undefined before the first. */
+  /** Returns the number of data shards of the stored state; undefined before the first. */
   readonly shards: () => number | undefined;
-  /** How further nodes are found (`upstream.discover`); undefined if they are not. */
+  /** How further nodes are found (`upstream.discover`); undefined to not look for any. */
   readonly discovery?: { readonly everyMs: number; readonly publicAddress: DiscoveryDeps["publicAddress"] };
   readonly onFault: (what: string, cause: unknown) => void;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
 }
 
-/** The nodes of the settings, of which one is followed at a time. */
+/** The nodes from the settings, one of which is followed at a time. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-/** Follows the state of the nodes: each is asked for its newest blocks, and the followed one is left when another is better. */
+/**
+ * Tracks the state of the nodes: each is asked for its newest blocks, and the followed one is left when another is better.
+ */
 export function createEndpoints(deps: EndpointsDeps) {
   const { settings, timings, received, discovery, onFault } = deps;
   const nowMs = deps.nowMs ?? (() => performance.now());
@@ -84,13 +86,16 @@ export function createEndpoints(deps: EndpointsDeps) {
     closing: closing.signal,
   });
 
-  /** Whether a node has every block that the index has, so that nothing that is read from it is older. Asks it, where that is not known. */
+  /**
+   * Reports whether a node has every block that the index has, so that nothing read from it is older. Asks the node if that
+   * is not known.
+   */
   async function isUpToDate(one: Endpoint): Promise<boolean> {
     if (!one.answer || one.isCooling || !hasBlocksUpTo(one, received)) await ask(one);
     return isWitness(one) && hasBlocksUpTo(one, received);
   }
 
-  /** Leaves the followed node if another one can be followed, or it must not be the only source. */
+  /** Leaves the followed node if another one can be followed, or if it must not be the only source. */
   function leave(reason: string): boolean {
     if (!active) return false;
     const isUnsupported = active.endpoint.isDiscovered && !isVouchedFor(active.endpoint);
@@ -120,18 +125,18 @@ export function createEndpoints(deps: EndpointsDeps) {
     if (fault !== undefined) leave(fault);
   }
 
-  /** Asks one node again and again. A node that never responds delays no other. */
+  /** Asks one node repeatedly. A node that never responds does not delay any other. */
   async function watch(one: Endpoint): Promise<void> {
     while (!closing.signal.aborted) {
       if (one.isDiscovered && one.isRefused && one !== active?.endpoint) return drop(one);
-      // Where all were refused, the one that sends true blocks again is followed again.
+      // If all were refused, the first that sends true blocks again is followed again.
       if (!one.isRefused || configured.every(({ isRefused }) => isRefused)) await ask(one);
       evaluate();
       await wait(Math.max(timings.headPollMs, one.coolUntilMs - nowMs()), closing.signal);
     }
   }
 
-  /** Silence passes without a response of any node. */
+  /** Checks for silence at intervals, because silence passes without a response from any node. */
   async function watchSilence(): Promise<void> {
     while (!closing.signal.aborted) {
       await wait(Math.min(1000, timings.silenceMs), closing.signal);
@@ -139,7 +144,7 @@ export function createEndpoints(deps: EndpointsDeps) {
     }
   }
 
-  /** Makes room for another announced node. */
+  /** Removes an announced node to make room for another. */
   function drop(one: Endpoint): void {
     all.splice(all.indexOf(one), 1);
     one.close();
@@ -180,16 +185,17 @@ export function createEndpoints(deps: EndpointsDeps) {
 
   return {
     all,
-    /** Whether there is no other node to follow. */
+    /** Reports whether there is no other node to follow. */
     isAlone,
-    /** The blocks that are waited for. */
+    /** Which blocks are being waited for. */
     silence,
 
     /**
-     * Waits until a node can be followed: the present one as long as that is good, otherwise the one with the least lag, then the fastest.
+     * Waits until a node can be followed: the present one as long as it is good, otherwise the one with the least lag, then
+     * the fastest.
      *
      * @param options.fills whether the whole network is read from it.
-     * @returns undefined when `signal` aborted.
+     * @returns undefined when `signal` has aborted.
      */
     async next(
       signal: AbortSignal,
@@ -226,20 +232,20 @@ export function createEndpoints(deps: EndpointsDeps) {
       return undefined;
     },
 
-    /** A stream of the followed node ended. Another node takes over, if there is one. */
+    /** Records that a stream of the followed node ended. Another node takes over, if there is one. */
     streamEnded(cause: unknown): void {
-      // What the other nodes have decides about silence.
+      // The blocks of the other nodes decide whether this is silence.
       if (cause instanceof SilentStreamError) return;
       active?.endpoint.failed(cause === undefined ? "its stream ended" : reasonOfCall(cause));
       if (!isAlone) leave(cause === undefined ? "its stream ended" : reasonOfCall(cause));
     },
-    /** A call to the followed node failed. Another node takes over after three failures in a minute. */
+    /** Records that a call to the followed node failed. Another node takes over after three failures in a minute. */
     callFailed(cause: unknown): void {
       if (cause instanceof SilentStreamError) return;
       active?.endpoint.failed(reasonOfCall(cause));
       if (!isAlone) evaluate();
     },
-    /** The followed node lacks blocks. Returns whether another node may have them, which then takes over. */
+    /** Records that the followed node lacks blocks. Returns whether another node may have them, which then takes over. */
     lacksBlocks(reason: string): boolean {
       if (isAlone || !active) return false;
       const { endpoint } = active;
@@ -248,7 +254,7 @@ export function createEndpoints(deps: EndpointsDeps) {
       active = undefined;
       return true;
     },
-    /** Following the node ended with an error. */
+    /** Records that following the node ended with an error. */
     ended(cause: unknown): void {
       const endpoint = active?.endpoint;
       if (!endpoint) return;
@@ -261,18 +267,21 @@ export function createEndpoints(deps: EndpointsDeps) {
     },
 
     status: (): readonly EndpointStatus[] => all.map(statusOf),
-    /** Another endpoint that can be read, as far as the index is; undefined if there is none. */
+    /** Returns another endpoint that can be read, up to date with the index; undefined if there is none. */
     second: (): Endpoint | undefined => best(active?.endpoint),
-    /** The nodes that can be asked what they know, the followed one first, those that did not respond last time at the end. */
+    /**
+     * Returns the nodes that can be asked what they know, the followed one first, those that did not respond last time at
+     * the end.
+     */
     witnesses(): readonly Endpoint[] {
-      // Those that were announced may all be one liar's.
+      // All announced nodes may belong to one dishonest operator.
       const place = (one: Endpoint) => (one === active?.endpoint ? 0 : isUsable(one) ? 1 : 2);
       return configured
         .filter((one) => !one.isRefused && !one.isPartial)
         .toSorted((a, b) => place(a) - place(b));
     },
     isUpToDate,
-    /** Asks a node for its newest blocks. Returns none where it does not respond. */
+    /** Asks a node for its newest blocks. Returns none if it does not respond. */
     async askHeads(one: Endpoint): Promise<ReadonlyMap<number, number>> {
       const before = one.answer;
       await ask(one);

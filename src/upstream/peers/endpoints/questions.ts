@@ -6,14 +6,14 @@ import type { Endpoint } from "./endpoint.ts";
 
 const MAX_ASK_MS = 15_000;
 
-/** Asks nodes for their newest blocks, and for the nodes that they know. */
+/** Asks nodes for their newest blocks, and for the nodes they know. */
 export function createQuestions(parts: {
-  /** The nodes of the settings. */
+  /** The nodes from the settings. */
   readonly configured: readonly Endpoint[];
   readonly isWell: (one: Endpoint) => boolean;
   readonly hasOurShards: (one: Endpoint) => boolean;
   readonly followed: () => Endpoint | undefined;
-  /** How heads are verified. */
+  /** Returns how heads are verified. */
   readonly asking: () => AskOptions;
   readonly timings: Timings;
   readonly nowMs: () => number;
@@ -22,7 +22,7 @@ export function createQuestions(parts: {
   const { configured, isWell, hasOurShards, followed, asking, timings, nowMs, closing } = parts;
   let guide = 0;
 
-  /** Notes on a node what it responds, or why it does not. */
+  /** Records a node's response, or why there is none. */
   async function ask(one: Endpoint): Promise<void> {
     await one.place();
     const askedAtMs = nowMs();
@@ -46,7 +46,7 @@ export function createQuestions(parts: {
     }
   }
 
-  /** Returns the nodes that a node of the settings knows, another one each time. */
+  /** Returns the nodes known to a node from the settings, a different one on each call. */
   async function contacts() {
     const well = configured.filter(isWell);
     const one = well[guide++ % Math.max(1, well.length)];

@@ -1,13 +1,13 @@
 const MAX_PATIENCE = 64;
 
 /**
- * Knows since when blocks of each shard are waited for. A time in which the consumer works on earlier blocks does not count: only a
- * node that sends nothing is silent.
+ * Tracks since when a block of each shard has been awaited. Time in which the consumer works on earlier blocks does not
+ * count, because only a node that sends nothing is silent.
  */
 export class SilenceWatch {
   readonly #nowMs: () => number;
   readonly #waitingSinceMs = new Map<number, number>();
-  /** How many times as long a shard may be silent, after nodes that were left for its silence in vain. */
+  /** Factor by which a shard may be silent for longer, after nodes were left in vain because of its silence. */
   readonly #patience = new Map<number, number>();
 
   /** @param nowMs a monotonic clock. */
@@ -16,9 +16,9 @@ export class SilenceWatch {
   }
 
   /**
-   * Passes the blocks of a shard on, and notes when the next one is waited for.
+   * Passes on the blocks of a shard, and notes when the next one is being waited for.
    *
-   * @param isBlock whether an item is a block, and not a mark between blocks. Default: each is.
+   * @param isBlock reports whether an item is a block, rather than a mark between blocks. Default: every item is.
    */
   async *watch<Item>(
     shard: number,
@@ -40,7 +40,7 @@ export class SilenceWatch {
     }
   }
 
-  /** Returns the shards of which no block has arrived for `ms`. */
+  /** Returns the shards from which no block has arrived for `ms`. */
   silentFor(ms: number): readonly number[] {
     const nowMs = this.#nowMs();
     return [...this.#waitingSinceMs].flatMap(([shard, sinceMs]) =>
@@ -48,7 +48,10 @@ export class SilenceWatch {
     );
   }
 
-  /** A node was left for the silence of a shard. Until its next block the shard gets twice the time, so that a slow start ends, too. */
+  /**
+   * Records that a node was left because a shard was silent. Until its next block, the shard gets twice the time, so that
+   * even a slow start succeeds.
+   */
   gaveUp(shard: number): void {
     this.#patience.set(shard, Math.min(MAX_PATIENCE, 2 * (this.#patience.get(shard) ?? 1)));
   }
