@@ -22,30 +22,30 @@ export function toServiceError({ code, reason }: Rejection | Refusal): ServiceEr
   return serviceError(STATUS[code], code, reason);
 }
 
-/** The error of a call for which a budget has no room. */
+/** Returns the error of a call for which a budget has no room. */
 export function noRoom(unit: string, shortage: Shortage): ServiceError {
   return serviceError(status.RESOURCE_EXHAUSTED, "rate_limited", refusalText(unit, shortage));
 }
 
-/** The error of a caller that may not use a method. */
+/** Returns the error for a caller that may not use a method. */
 export function permissionDenied(reason: string): ServiceError {
   return serviceError(status.PERMISSION_DENIED, "unauthorized", reason);
 }
 
-/** The error of a fault of the node. Its cause is logged and not sent. */
+/** Returns the error for a fault of the node. Its cause is logged, not sent. */
 export function internalFault(): ServiceError {
   return serviceError(status.INTERNAL, "internal_error", "internal error");
 }
 
-/** The error of a method that a node that follows an upstream does not offer. */
+/** Returns the error for a method that a node following an upstream does not offer. */
 export function refusedWhileFollowing(reason: string): ServiceError {
   return serviceError(status.FAILED_PRECONDITION, "bad_request", reason);
 }
 
 /**
- * Converts an error of a call to the upstream into the error for the caller. An error with a code of the upstream is
- * passed on. Transport errors name addresses, so they are reworded, and so are errors about this node's credentials,
- * which do not concern the caller.
+ * Converts an error of a call to the upstream into the error for the caller. An error with a code of the upstream is passed
+ * on. Transport errors name addresses, so they are reworded, as are errors about this node's credentials, which do not
+ * concern the caller.
  */
 export function relayedFault({ code, details, metadata }: ServiceError): ServiceError {
   const errCode = shownText(String(metadata.get("x-err-code")[0] ?? ""));
@@ -85,12 +85,12 @@ export function relayedReadFault({ code, details, metadata }: ServiceError): Ser
   }
 }
 
-/** The error of a page of a snapshot that cannot be read, in words that readers look at. */
+/** Returns the error for a page of a snapshot that cannot be read, in words that readers parse. */
 export function unreadablePage(details: string): ServiceError {
   return serviceError(status.INTERNAL, "internal_error", details);
 }
 
-/** Text of another node in a form that may be passed on: bounded, on one line, and valid in a header. */
+/** Returns text of another node in a form that may be passed on: limited in length, on one line, and valid in a header. */
 export function shownText(text: string): string {
   return text.slice(0, MAX_RELAYED_CHARS).replace(NOT_FOR_HEADERS, "?");
 }
@@ -98,8 +98,7 @@ export function shownText(text: string): string {
 function serviceError(code: status, errCode: string, details: string): ServiceError {
   const metadata = new Metadata();
   metadata.set("x-err-code", errCode);
-  // Trailers are ASCII. A reason contains field names, never text of the caller, but a header must be valid in any
-  // case.
+  // Trailers are ASCII. A reason contains field names, never text of the caller, but a header must be valid in any case.
   return Object.assign(new Error(details), {
     code,
     details: details.replace(NOT_FOR_HEADERS, "?"),

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Descriptors } from "../runtime/process.ts";
 
-/** The port of gRPC. */
+/** The gRPC port. */
 export interface HubListener {
   readonly port: number;
   /** Accepts no more connections. */
@@ -9,10 +9,12 @@ export interface HubListener {
 }
 
 /**
- * Listens for connections of gRPC. This file loads no more than that: what serves them may be loaded with the first.
+ * Listens for gRPC connections. This file loads nothing else, so that what serves them can be loaded with the first
+ * connection.
  *
- * @param options.accept gets each connection, paused. Its fault ends the thread.
- * @param options.descriptors of the process; while it has none to spare, new connections are closed. Default: no limit.
+ * @param options.accept receives each connection, paused. Its fault ends the thread.
+ * @param options.descriptors descriptors of the process; while it has none to spare, new connections are closed. Default: no
+ * limit.
  */
 export function listenForHub(
   { host, port }: { readonly host: string; readonly port: number },
@@ -23,7 +25,7 @@ export function listenForHub(
 ): Promise<HubListener> {
   const { accept, descriptors } = options;
   const server = createServer({ noDelay: true, pauseOnConnect: true }, async (socket) => {
-    // A client may reset it before it is served.
+    // A client may reset the connection before it is served.
     socket.on("error", () => undefined);
     if (descriptors && descriptors.open() >= descriptors.cap) return void socket.destroy();
     await accept(socket);

@@ -16,34 +16,34 @@ import { encodeResponse, splitBulkRequest, toResponse } from "./submit/message-r
 import type { SubmissionCheck } from "./submit/submission-check.ts";
 import type { WriteThrough } from "./submit/write-through.ts";
 
-/** Dependencies of submitting, validating and describing the node. */
+/** Dependencies for submitting, validating and describing the node. */
 export interface OwnMethodDeps extends IntakeDeps {
   readonly db: IndexDatabase;
   readonly version: string;
   /** Limits and checks submitted messages. */
   readonly check: SubmissionCheck;
-  /** The upstream that the node follows. Messages are then forwarded to it. */
+  /** The upstream that the node follows, to which messages are then forwarded. */
   readonly upstream?: HubUpstream;
-  /** Why the index cannot be read now; undefined while it can. Default: it always can. */
+  /** Returns why the index cannot be read now; undefined while it can. Default: it always can. */
   readonly unavailableReason?: (() => string | undefined) | undefined;
 }
 
 /** The part of the upstream that the services use. */
 export interface HubUpstream {
   readonly submits: Pick<WriteThrough, "submit" | "submitBulk" | "submitWrite">;
-  /** Returns whether the channel is ready within the time. */
+  /** Reports whether the channel becomes ready within the time. */
   readonly isReady: (timeoutMs: number) => Promise<boolean>;
-  /** The progress of following each shard. */
+  /** Returns the progress of following each shard. */
   readonly shards: () => Promise<readonly FollowedShard[]>;
 }
 
-/** A method of the intake, over bytes, for a client or for this node itself. */
+/** A method of the intake over bytes, for a client or for this node itself. */
 type OwnMethod = (
   request: Buffer,
   from?: { readonly clientKey: string | undefined },
 ) => Promise<Result<Uint8Array, Rejection | ServiceError>>;
 
-/** The methods that are not reads of the network's state. gRPC and the HTTP workers serve the same ones. */
+/** Methods other than reads of the network's state. gRPC and the HTTP workers serve the same ones. */
 export interface OwnMethods {
   readonly SubmitMessage: OwnMethod;
   readonly SubmitBulkMessages: OwnMethod;
@@ -98,7 +98,7 @@ function ownShard(db: IndexDatabase): FollowedShard {
 }
 
 /**
- * How the node presents itself. Without an upstream it is one shard. With an upstream, it reports the upstream's shards and its
+ * Describes the node. Without an upstream it is one shard. With an upstream, it reports the upstream's shards and its
  * progress in each.
  */
 async function readInfo({

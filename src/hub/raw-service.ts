@@ -30,12 +30,12 @@ export type RawMethod = (
 ) => Promise<Result<Uint8Array, Rejection | Refusal | ServiceError>>;
 
 /**
- * The responses of a stream, which are read as fast as the client reads: one batch waits for it at a time. A ServiceError that they
- * throw is the end of the call for the client.
+ * The responses of a stream, which are read as fast as the client reads, with one batch waiting for it at a time. A
+ * ServiceError that they throw ends the call for the client.
  */
 export interface RawStream {
   readonly responses: AsyncIterable<ResponseBatch>;
-  /** Ends the call of a client that does not take a batch in so long. */
+  /** Ends the call of a client that does not take a batch within this time. */
   readonly stall?: { readonly timeoutMs: number; readonly error: ServiceError; readonly onStall: () => void };
 }
 
@@ -49,20 +49,20 @@ export type RawStreamMethod = (
 export type RawService = ReturnType<typeof rawService>;
 
 const unchanged = (bytes: Buffer): Buffer => bytes;
-// The library takes from it what MessageFrames has.
+// The library uses only the members that MessageFrames has.
 const inFrames = (batch: ResponseBatch): Buffer => new MessageFrames(batch) as unknown as Buffer;
 
 /** The methods of a service, by their names. */
 interface ServiceMethods {
   readonly name: string;
   readonly methods: Readonly<Record<string, RawMethod>>;
-  /** A stream precedes a method of the same name. */
+  /** A stream takes precedence over a method of the same name. */
   readonly streams?: Readonly<Record<string, RawStreamMethod>>;
 }
 
 /**
- * Creates a service whose requests and responses are bytes for the transport, so that a malformed message of a client
- * gets an error with its own code instead of a transport error. Methods that are not provided are UNIMPLEMENTED.
+ * Creates a service whose requests and responses are bytes for the transport, so that a client's malformed message gets an
+ * error with its own code instead of a transport error. Methods that are not provided are UNIMPLEMENTED.
  */
 export function rawService(
   { name: service, methods, streams = {} }: ServiceMethods,
@@ -149,7 +149,7 @@ export function rawService(
   return { definition, implementation };
 }
 
-/** The codes that are faults of a server, by the conventions of OpenTelemetry. */
+/** The codes that count as faults of a server, by OpenTelemetry's conventions. */
 const FAULTS: ReadonlySet<status> = new Set([
   status.UNKNOWN,
   status.DEADLINE_EXCEEDED,
@@ -168,7 +168,7 @@ function spanEnd(code: status): SpanEnd {
 
 const within = <T>(span: Span | undefined, work: () => T): T => (span ? span.run(work) : work());
 
-/** Sends each batch when the client has taken the one before it. Ends early if the client has disconnected. */
+/** Sends each batch once the client has taken the previous one. Ends early if the client has disconnected. */
 async function sendAll(
   call: ServerWritableStream<Buffer, ResponseBatch>,
   { responses, stall }: RawStream,

@@ -16,7 +16,7 @@ import { noRoom } from "./grpc-errors.ts";
 const HTTP2_CANCEL = 0x8;
 
 export interface ReceiveLimits {
-  /** Limit of one request, before and after decompression, by the path of its method. */
+  /** Maximum size of a request, before and after decompression, by the path of its method. */
   readonly requestBytes: (path: string) => number;
   /** How long a request may take to arrive. Its received bytes count as in flight meanwhile. */
   readonly receiveTimeoutMs: number;
@@ -25,14 +25,14 @@ export interface ReceiveLimits {
 }
 
 /**
- * The part of grpc-js's call that receives requests. It is private: the library only limits single messages, by one
- * size for all methods, and neither the bytes of all calls nor the number of messages of a unary call.
+ * The part of grpc-js's call that receives requests. It is private, because the library only limits single messages, with
+ * one size for all methods, and limits neither the bytes of all calls nor the number of messages in a unary call.
  */
 interface ReceivingCall extends ServerInterceptingCallInterface {
   readonly stream: ServerHttp2Stream;
   readonly metadata: Metadata;
   maxReceiveMessageSize: number;
-  /** It keeps each part of a message that is not whole. */
+  /** Keeps the parts of a message that is not complete. */
   readonly decoder: { maxReadMessageLength: number; readonly readPartialMessage: Uint8Array[] };
   handleDataFrame(data: Buffer): void;
   /** `message` is the framed message; its contents start after 5 bytes. */
@@ -44,14 +44,14 @@ const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: "the request did not
 const SECOND_MESSAGE = { code: status.INVALID_ARGUMENT, details: "a request is one message" };
 
 /**
- * Limits the memory of requests, counted as their bytes arrive. A compressed message counts with its largest possible
- * size before it is decompressed, and with its actual size afterwards. A call that finds no room ends with
- * RESOURCE_EXHAUSTED. The bytes of a request count until its call ends.
+ * Limits the memory of requests, counted as their bytes arrive. A compressed message counts with its maximum size before it
+ * is decompressed, and with its actual size afterwards. A call that finds no room ends with RESOURCE_EXHAUSTED. The bytes of
+ * a request count until its call ends.
  *
- * A client with too many calls in flight loses the connection on which it begins another one.
+ * A client with too many calls in flight loses the connection on which it starts another one.
  *
- * A call whose client stops sending, or does not read the response, is ended, because it would keep its share of the
- * memory from other calls.
+ * A call whose client stops sending, or does not read the response, is ended, because it would otherwise keep its share of
+ * the memory from other calls.
  */
 export function limitReceiving(
   limits: ReceiveLimits,
@@ -78,7 +78,7 @@ export function limitReceiving(
     const lack = place.grow(1);
     if (lack !== undefined) {
       isOver = true;
-      // To refuse each of thousands takes the thread. A proxy's connection has the calls of others, too.
+      // Refusing each of thousands of calls would occupy the thread. A proxy's connection also carries the calls of others.
       const isOwnConnection = clients.of(peer, () => null).bucket === client.bucket;
       if (lack === "client" && isOwnConnection) cut(call.stream.session);
       else call.sendStatus(noRoom(calls.terms.unit, lack));
@@ -131,14 +131,14 @@ export function limitReceiving(
 }
 
 /**
- * Ends a connection with all of its calls. `session.destroy()` of Bun says goodbye to the client and leaves it the socket while it has an open
- * stream: its calls have no end then, and the descriptor stays taken.
+ * Ends a connection with all of its calls. Bun's `session.destroy()` sends a GOAWAY but leaves the client the socket while
+ * it has an open stream, so its calls would not end and the descriptor would stay in use.
  */
 function cut(session: Http2Session | undefined): void {
   if (session !== undefined && !session.destroyed) (session.socket as Socket).resetAndDestroy();
 }
 
-/** @throws Error if this version of the library receives in another way. */
+/** @throws Error if this version of the library receives in a different way. */
 function assertReceiving(call: ServerInterceptingCallInterface): asserts call is ReceivingCall {
   const { stream, metadata, decoder, handleDataFrame, decompressMessage, maxReceiveMessageSize } =
     call as ReceivingCall;

@@ -4,7 +4,7 @@ import type { SubmitResult } from "../writes/network.ts";
 import type { SubscriberStats } from "./events/subscribers.ts";
 import type { MethodStats } from "./running-call.ts";
 
-/** What the hub's thread counts, since it started. */
+/** Counters of the hub's thread since it started. */
 export interface HubStats {
   /** gRPC calls by method. */
   readonly methods: Readonly<Record<string, MethodStats>>;
@@ -12,31 +12,34 @@ export interface HubStats {
   readonly events: { readonly subscribers: SubscriberStats; readonly log: HubLogStatus } | null;
 }
 
-/** The result of a call over the port: bytes of the response, or the error of the gRPC method. */
+/** Result of a call over the port: bytes of the response, or the error of the gRPC method. */
 export type HubReply =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly code: number; readonly errCode: string; readonly details: string };
 
 /**
- * The methods of the hub's thread for the HTTP workers, which serve the same under `/v1`. Requests and responses are those of the
- * gRPC methods, so one intake checks and bounds all submits, each client's by itself.
+ * The methods of the hub's thread for the HTTP workers, which serve the same under `/v1`. Requests and responses are those
+ * of the gRPC methods, so that a single intake checks and limits all submits, for each client separately.
  */
 export interface HubRpc {
   submitMessage(request: Uint8Array, clientKey?: string): Promise<HubReply>;
   submitBulkMessages(request: Uint8Array, clientKey?: string): Promise<HubReply>;
   validateMessage(request: Uint8Array, clientKey?: string): Promise<HubReply>;
   getInfo(): Promise<HubReply>;
-  /** Submits the messages of one write, at most 1000. Unlike a gRPC error, the results tell a refusal from a lost response. */
+  /**
+   * Submits the messages of one write, at most 1000. Unlike a gRPC error, the results distinguish a refusal from a lost
+   * response.
+   */
   submitWrite(messages: readonly Uint8Array[]): Promise<readonly SubmitResult[]>;
-  /** Returns whether the channel to the upstream is ready within the time; true without an upstream. */
+  /** Reports whether the channel to the upstream becomes ready within the time; true without an upstream. */
   isUpstreamReady(timeoutMs: number): Promise<boolean>;
-  /** Null before the first connection and the first other request, which load the hub. */
+  /** Returns null until the first connection or other request, which loads the hub. */
   stats(): Promise<HubStats | null>;
   /** Ends the streams of events, spread over the time. */
   drain(ms: number): Promise<void>;
 }
 
-/** What the stats are before the hub is loaded. `log` is undefined while its reads are off. */
+/** Returns the stats before the hub is loaded. `log` is undefined while its reads are off. */
 export function hubStatsAtRest(log: HubLogStatus | undefined): HubStats {
   const ended = { client: 0, pruned: 0, slow: 0, stopped: 0 };
   return {

@@ -10,7 +10,7 @@ import { noRoom } from "./grpc-errors.ts";
 export interface RawCall extends ListReader {
   /** The address at the other end of the connection. */
   readonly peer: string;
-  /** Who made the call, which may have come through a proxy. */
+  /** The client that made the call, possibly through a proxy. */
   readonly client: ClientAddress;
   /** Returns the first value of an entry of the request's metadata. */
   metadata(name: string): string | undefined;
@@ -18,20 +18,20 @@ export interface RawCall extends ListReader {
   sendMetadata(metadata: Readonly<Record<string, string>>): void;
 }
 
-/** Responses that are sent in one write; at least one. */
+/** Responses sent in one write; at least one. */
 export type ResponseBatch = readonly Uint8Array[];
 
 export interface ServiceDeps {
   readonly onFault: (method: string, cause: unknown) => void;
   readonly calls: CallStats;
   readonly clients: ClientAddresses;
-  /** What clients may leave unread of the responses of unary methods. */
+  /** Budget of bytes that clients may leave unread in the responses of unary methods. */
   readonly responses: Budget;
   /** Undefined while traces are off. */
   readonly spans?: Pick<Spans, "start"> | undefined;
 }
 
-/** What the calls of both kinds of method share. */
+/** The members that the calls of both kinds of method have. */
 type AnyCall = Pick<
   ServerUnaryCall<Buffer, Buffer>,
   "getPeer" | "sendMetadata" | "cancelled" | "metadata"
@@ -39,9 +39,9 @@ type AnyCall = Pick<
   once(event: "cancelled", listener: () => void): unknown;
 };
 
-/** What each unary call holds until its response is known. */
+/** Bytes that each unary call reserves until its response is known. */
 export const MIN_RESPONSE_BYTES = 4 * 1024;
-/** What a list takes at once for its next rows. */
+/** Bytes that a list reserves at a time for its next rows. */
 const ROOM_BYTES = 64 * 1024;
 
 export class RunningCall implements RawCall {
@@ -53,7 +53,7 @@ export class RunningCall implements RawCall {
   #shortage: Shortage = "client";
   #abort: AbortController | undefined;
 
-  /** @param responses of a unary call. */
+  /** @param responses the budget of a unary call. */
   constructor(call: AnyCall, clients: ClientAddresses, responses?: Budget) {
     this.#call = call;
     this.#clients = clients;
@@ -77,7 +77,7 @@ export class RunningCall implements RawCall {
     return this.#grow(ROOM_BYTES);
   }
 
-  /** Holds the bytes of the response, in place of the room that was taken for it, until the client has it. */
+  /** Reserves the bytes of the response, in place of the room reserved for it, until the client has received it. */
   holds(bytes: number): boolean {
     const held = this.#hold?.amount ?? 0;
     if (bytes > held) return this.#grow(bytes - held);
@@ -85,7 +85,7 @@ export class RunningCall implements RawCall {
     return true;
   }
 
-  /** The error of a call without room. */
+  /** Returns the error of a call without room. */
   noRoom(): ServiceError {
     return noRoom(BUDGETS.hubResponses.unit, this.#shortage);
   }
@@ -111,7 +111,10 @@ export class RunningCall implements RawCall {
     return shortage === undefined;
   }
 
-  /** The library says `cancelled` at the end of every call: when the client has its response, or has disconnected. */
+  /**
+   * Runs a function at the end of the call. The library emits `cancelled` at the end of every call: when the client has its
+   * response, or has disconnected.
+   */
   #atEnd(then: () => void): void {
     this.#call.once("cancelled", then);
     if (this.#call.cancelled) then();
@@ -132,16 +135,17 @@ export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** The prefix of a gRPC message on the wire: a byte for its compression, and its length as 32 bits. */
+/** Size of the prefix of a gRPC message on the wire: a byte for its compression, and its length as 32 bits. */
 const HEADER_BYTES = 5;
 
 /**
- * Messages of a stream that are written at once: a write costs the thread more than the bytes of a dozen small messages. The library
- * frames what a method serializes as one message, from the two members below; this writes all frames itself, also the first one.
+ * Messages of a stream that are written together, because a write costs the thread more than the bytes of a dozen small
+ * messages. The library frames what a method serializes as one message, using the two members below; this class writes all
+ * frames itself, including the first one.
  */
 export class MessageFrames {
   readonly #messages: readonly Uint8Array[];
-  /** The bytes of all frames, without the header that the library adds. */
+  /** The size of all frames, without the header that the library adds. */
   readonly byteLength: number;
 
   /** @param messages at least one. */
@@ -152,7 +156,7 @@ export class MessageFrames {
     this.byteLength = bytes;
   }
 
-  /** Writes the frames over the header that the library has written, too. */
+  /** Writes the frames, overwriting the header that the library has written. */
   copy(target: Buffer, start: number): void {
     let at = start - HEADER_BYTES;
     for (const message of this.#messages) {
@@ -164,11 +168,11 @@ export class MessageFrames {
   }
 }
 
-/** The calls of a method since the start. */
+/** The calls of a method since the process started. */
 export interface MethodStats {
   /** Ended calls by the name of their gRPC code. */
   readonly calls: Readonly<Record<string, number>>;
-  /** The time of ended unary calls. A stream lasts as long as its client wants. */
+  /** Total time of ended unary calls. Streams are not included, because they last as long as the client wants. */
   readonly seconds: number;
 }
 

@@ -15,10 +15,10 @@ import { CallStats } from "./running-call.ts";
 import { adminService, type HubDeps, hubService, replicationService } from "./service.ts";
 import { Intake } from "./submit/intake.ts";
 
-/** The reference node's limit for a request. All other requests than bulk requests are one record. */
+/** The reference node's limit for a request. Requests other than bulk requests contain a single record. */
 const MAX_BULK_BYTES = 4 * 1024 * 1024;
 const MAX_REQUEST_BYTES = 256 * 1024;
-/** A call with a stream of responses keeps the memory of its request while it lasts. */
+/** A call with a stream of responses keeps the memory of its request as long as it lasts. */
 const MAX_STREAM_REQUEST_BYTES = 1024;
 
 const REQUEST_BYTES: ReadonlyMap<string, number> = new Map([
@@ -30,7 +30,7 @@ const REQUEST_BYTES: ReadonlyMap<string, number> = new Map([
 const RECEIVE_LIMITS: ReceiveLimits = {
   requestBytes: (path) => REQUEST_BYTES.get(path) ?? MAX_REQUEST_BYTES,
   receiveTimeoutMs: 30_000,
-  // Longer than the checks of a full bulk request, those on a chain included, should take.
+  // Longer than the checks of a full bulk request, including those on a chain, should take.
   respondTimeoutMs: 120_000,
 };
 
@@ -41,7 +41,7 @@ interface LoadedHubRpc extends HubRpc {
 /** Serves gRPC on connections that `listenForHub` accepted. */
 export type HubServer = ReturnType<typeof createHubServer>;
 
-/** Creates what serves HubService and AdminService over plaintext gRPC. */
+/** Creates the server of HubService and AdminService over plaintext gRPC. */
 export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits = RECEIVE_LIMITS) {
   const server = new Server({
     interceptors: [
@@ -51,7 +51,7 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
         calls: context.budgets.hubCalls,
       }),
     ],
-    // Each costs a third of a millisecond, also one that waits. Clients queue what is beyond.
+    // Each stream costs a third of a millisecond, even one that waits. Clients queue those beyond the limit.
     "grpc.max_concurrent_streams": 128,
     // A client that vanished silently is detected and its connection closed.
     "grpc.keepalive_time_ms": 30_000,
@@ -159,7 +159,7 @@ function toReply(result: Result<Uint8Array, Rejection | Refusal | ServiceError>)
   return { ok: false, code, errCode: String(metadata.get("x-err-code")[0] ?? "unknown"), details };
 }
 
-/** Merges the messages of one write into the own index. A fault leaves it open which of them were merged. */
+/** Merges the messages of one write into the node's own index. After a fault, it is unknown which of them were merged. */
 async function mergeWrite(
   intake: Intake,
   messages: readonly Uint8Array[],

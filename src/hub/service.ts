@@ -26,7 +26,7 @@ import type { Intake } from "./submit/intake.ts";
 export interface HubDeps extends OwnMethodDeps {
   readonly admin: boolean;
   readonly clients: ClientAddresses;
-  /** What clients may hold of the memory of this thread. */
+  /** Budgets of this thread's memory that clients share. */
   readonly budgets: Pick<Admission["budgets"], "hubCalls" | "hubRequests" | "hubResponses">;
   /** The reads; undefined while they are off. */
   readonly reads?: HubReads | undefined;
@@ -34,7 +34,7 @@ export interface HubDeps extends OwnMethodDeps {
   readonly subscribers?: Subscribers | undefined;
   /** The blocks of the upstream; undefined if the node does not relay them. */
   readonly blocks?: BlockRelay | undefined;
-  /** By which other nodes fill their index from this one; undefined while that is off. */
+  /** Lets other nodes fill their index from this one; undefined while that is off. */
   readonly replication?: ReplicationMethods | undefined;
   /** Undefined while traces are off. */
   readonly spans?: Pick<Spans, "start"> | undefined;
@@ -42,7 +42,7 @@ export interface HubDeps extends OwnMethodDeps {
   readonly onFault: (method: string, cause: unknown) => void;
 }
 
-/** The methods of HubService that this node serves. The others are UNIMPLEMENTED. */
+/** Returns the methods of HubService that this node serves. The others are UNIMPLEMENTED. */
 export function hubService(context: HubDeps, own: OwnMethods, calls: CallStats) {
   const { blocks, subscribers } = context;
   const methods: Record<string, RawMethod> = {
@@ -51,7 +51,7 @@ export function hubService(context: HubDeps, own: OwnMethods, calls: CallStats) 
     ...(context.reads === undefined ? {} : { ...readMethods(context.reads), ...eventMethods(context.reads) }),
     ...context.replication?.hub,
     ...own,
-    // A node that follows this one must know that it has not all.
+    // A node that follows this one must know that it does not have everything.
     GetInfo: (request, call) => {
       if (context.reads?.isPartial) call.sendMetadata(PARTIAL);
       return own.GetInfo(request);
@@ -67,7 +67,7 @@ export function hubService(context: HubDeps, own: OwnMethods, calls: CallStats) 
   );
 }
 
-/** The ReplicationService; undefined while it is off. */
+/** Returns the ReplicationService; undefined while it is off. */
 export function replicationService(context: HubDeps, calls: CallStats) {
   if (!context.replication) return undefined;
   return rawService(
@@ -77,8 +77,8 @@ export function replicationService(context: HubDeps, calls: CallStats) {
 }
 
 /**
- * The AdminService. It is trusted like the operator, so it accepts calls from this machine only, and none while it is
- * off.
+ * Returns the AdminService. It is trusted like the operator, so it accepts calls only from this machine, and none while it
+ * is off.
  */
 export function adminService(context: HubDeps, intake: Intake, calls: CallStats) {
   const guarded = (method: RawMethod): RawMethod => {
@@ -126,7 +126,7 @@ const EVENTS = {
 
 const HUB_EVENTS: RowFormat<HubEventRow, Uint8Array> = { show: encodeHubEvent, bytesOf: listedBytes };
 
-/** The unary methods of HubService over the log of hub events. */
+/** Returns the unary methods of HubService over the log of hub events. */
 function eventMethods(reads: EventReads): Readonly<Record<string, RawMethod>> {
   return {
     async GetEvent(encoded) {

@@ -5,8 +5,8 @@ const WORD_BYTES = 32;
 const PADDING_BYTES = WORD_BYTES - ADDRESS_BYTES;
 
 /**
- * Returns the form in which the index stores an on-chain key. An address is ABI-encoded on chain: 32 bytes, the first
- * 12 of them zero. A bare address of 20 bytes is the same key and is padded. Other keys are returned unchanged.
+ * Returns the form in which the index stores an on-chain key. An address is ABI-encoded on chain: 32 bytes, the first 12 of
+ * which are zero. A bare address of 20 bytes is the same key and is padded. Other keys are returned unchanged.
  */
 export function canonicalKey(key: Uint8Array): Uint8Array {
   if (key.length !== ADDRESS_BYTES) return key;
@@ -15,7 +15,7 @@ export function canonicalKey(key: Uint8Array): Uint8Array {
   return word;
 }
 
-/** Returns the 20-byte address that a key of type 2 contains, or undefined if its contents are not an address. */
+/** Returns the 20-byte address in a key of type 2, or undefined if its contents are not an address. */
 export function authAddressOf(key: Uint8Array): Uint8Array | undefined {
   const word = canonicalKey(key);
   const isAddress = word.length === WORD_BYTES && word.subarray(0, PADDING_BYTES).every((byte) => byte === 0);

@@ -8,8 +8,7 @@ const MAX_IDS = 2000;
 const MAX_CACHED_CHARS = 256;
 
 /**
- * Returns the id of the channel that a parent URL stands for: the name in a client's channel URL, otherwise the URL
- * itself.
+ * Returns the id of the channel that a parent URL stands for: the name in a client's channel URL, otherwise the URL itself.
  */
 export function channelIdOf(parentUrl: string): string {
   let id = idsByUrl.get(parentUrl);
@@ -25,9 +24,8 @@ export function channelIdOf(parentUrl: string): string {
 }
 
 /**
- * Returns every parent URL that stands for a channel, the canonical one first: both clients' URLs for a name,
- * otherwise the URL that is the id. The protocol accepts any text as a parent URL, so the bare name belongs to the
- * channel too.
+ * Returns every parent URL that stands for a channel, the canonical one first: both clients' URLs for a name, otherwise the
+ * URL that is the id. The protocol accepts any text as a parent URL, so the bare name belongs to the channel too.
  */
 export function parentUrlsOf(channelId: string): string[] {
   if (isUrl(channelId)) return [channelId];

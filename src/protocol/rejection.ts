@@ -7,13 +7,13 @@ export type RejectionCode =
   | "bad_request.conflict"
   | "bad_request.prunable"
   | "unavailable"
-  /** The index has reached its bound. */
+  /** The index has reached its size limit. */
   | "resource_exhausted";
 
 /** Why the node refuses an input. */
 export interface Rejection {
   readonly code: RejectionCode;
-  /** For people. Contains only the offending field and its rule. */
+  /** For developers. Contains only the offending field and its rule. */
   readonly reason: string;
 }
 
@@ -21,10 +21,10 @@ export function rejection(code: RejectionCode, reason: string): Rejection {
   return { code, reason };
 }
 
-/** The refusal of a message that breaks a rule of its type. */
+/** Returns the refusal of a message that breaks a rule of its type. */
 export function invalid(reason: string): Rejection {
   return rejection("bad_request.validation_failure", reason);
 }
 
-/** The refusal of a message that was merged before. It is a success for a sender that tries again. */
+/** Refusal of a message that was merged before. It counts as success for a sender that retries. */
 export const DUPLICATE = rejection("bad_request.duplicate", "message is already merged");

@@ -1,7 +1,7 @@
-/** What a Sign In With Farcaster message says. */
+/** The contents of a Sign In With Farcaster message. */
 export interface SignInText {
   readonly domain: string;
-  /** With the checksum of EIP-55, or in lower case. */
+  /** With the EIP-55 checksum, or in lower case. */
   readonly address: string;
   readonly uri: string;
   readonly nonce: string;
@@ -13,7 +13,7 @@ export interface SignInText {
   readonly requestId?: string | undefined;
 }
 
-/** Writes the message that a wallet signs (EIP-4361), for chain 10. */
+/** Returns the message that a wallet signs (EIP-4361), for chain 10. */
 export function signInText(text: SignInText): string {
   const { domain, address, uri, nonce, issuedAtMs, fid, expirationTime, notBefore, requestId } = text;
   return [

@@ -1,7 +1,7 @@
 import { Store } from "./message/merge-rules.ts";
 import { StorageUnitType } from "./wire/generated/message.ts";
 
-/** Storage that an fid rented with one STORAGE_RENT event. `rentedAt` is in unix seconds. */
+/** Storage that an fid rented with one STORAGE_RENT event. `rentedAt` is in Unix seconds. */
 export interface Rent {
   readonly units: number;
   readonly rentedAt: number;
@@ -13,7 +13,7 @@ export interface Lend {
   readonly unitType: StorageUnitType;
 }
 
-/** The storage that an fid has rented, lends and borrows. */
+/** The storage that an fid rents, lends and borrows. */
 export interface StorageHoldings {
   readonly rents: readonly Rent[];
   readonly lent: readonly Lend[];
@@ -22,9 +22,9 @@ export interface StorageHoldings {
 
 const DAY_SECS = 86_400;
 const YEAR_SECS = 365 * DAY_SECS;
-/** 2024-08-29T00:00:00Z: rents before it are legacy units. */
+/** 2024-08-29T00:00:00Z: earlier rents are legacy units. */
 const LEGACY_ERA_END_SECS = 1_724_889_600;
-/** 2025-07-16T17:00:00Z: rents before it are 2024 units. */
+/** 2025-07-16T17:00:00Z: earlier rents are 2024 units. */
 const ERA_2024_END_SECS = 1_752_685_200;
 /** 2026-06-22T17:00:00Z: 2025 units rented before it last two years instead of one. */
 const EXTENSION_SECS = 1_782_147_600;
@@ -68,7 +68,7 @@ function perUnit(
   };
 }
 
-/** Returns the type of a rent's units. It depends on the time of the rent only. */
+/** Returns the type of a rent's units, which depends only on the time of the rent. */
 export function unitTypeOf(rentedAt: number): StorageUnitType {
   if (rentedAt < LEGACY_ERA_END_SECS) return StorageUnitType.UNIT_TYPE_LEGACY;
   if (rentedAt < ERA_2024_END_SECS) return StorageUnitType.UNIT_TYPE_2024;
@@ -76,8 +76,8 @@ export function unitTypeOf(rentedAt: number): StorageUnitType {
 }
 
 /**
- * Returns when a rent expires, in unix seconds. The `expiry` of the event always says one year, but the network does
- * not use it: legacy units last four years, 2024 units three, 2025 units two or, if rented later, one.
+ * Returns when a rent expires, in Unix seconds. The event's `expiry` always says one year, but the network does not use it:
+ * legacy units last four years, 2024 units three, 2025 units two or, if rented later, one.
  */
 export function rentExpiresAt(rentedAt: number): number {
   if (rentedAt < LEGACY_ERA_END_SECS) return rentedAt + 4 * YEAR_SECS;
@@ -95,9 +95,7 @@ export function purchasedUnits(rents: readonly Rent[], nowSecs: number): Record<
   return units;
 }
 
-/**
- * The number of messages that an fid may store in each store, and until when these limits are valid (unix seconds).
- */
+/** Number of messages that an fid may store in each store, and until when these limits are valid (Unix seconds). */
 export interface StorageLimits {
   readonly limits: ReadonlyMap<Store, number>;
   readonly validUntilSecs: number;
@@ -112,7 +110,9 @@ export function usableUnits(holdings: StorageHoldings, nowSecs: number): Record<
   return units;
 }
 
-/** limit(store) = sum over unit types of usable units x messages per unit; for lends: of purchased units. */
+/**
+ * Returns the limit per store: the sum over unit types of usable units × messages per unit; for lends, of purchased units.
+ */
 export function storageLimits(holdings: StorageHoldings, nowSecs: number): StorageLimits {
   const purchased = purchasedUnits(holdings.rents, nowSecs);
   const usable = usableUnits(holdings, nowSecs);
@@ -137,7 +137,7 @@ const MAINNET_MIN_LENDER_UNITS = 1000;
 const MAINNET_RESERVED_UNITS = 1;
 
 /**
- * Whether an fid that owns `owned` purchased units of a type may lend `lent` of them in total. On mainnet a lender
+ * Reports whether an fid that owns `owned` purchased units of a type may lend `lent` of them in total. On mainnet a lender
  * must own at least 1,000 units of the type and retain one; on other networks it can lend all that it owns.
  */
 export function mayLend(owned: number, lent: number, isMainnet: boolean): boolean {

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 
 /**
- * The encoding of a field. "text" is UTF-8, "varints" is a repeated integer, packed or not.
+ * The encoding of a field. "text" is UTF-8; "varints" is a repeated integer, packed or not.
  *
- * The generated decoder skips a known field of the wrong wire type, stops without an error at a zero tag, lets a nested
- * message run past its length and replaces invalid UTF-8 by U+FFFD. The reference node refuses all four. Decoding them
+ * The generated decoder skips a known field with the wrong wire type, stops without an error at a zero tag, lets a nested
+ * message run past its length, and replaces invalid UTF-8 with U+FFFD. The reference node refuses all four. Decoding them
  * differently would give one signed message two meanings, so bytes are checked against these schemas before they are
  * decoded.
  */

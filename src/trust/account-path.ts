@@ -2,15 +2,18 @@ import { TRIE_HASH_BYTES } from "../protocol/message/message-hash.ts";
 import { nodeHash, type OpaqueChild } from "./trie/trie.ts";
 import { ACCOUNT_BYTES } from "./trie-key.ts";
 
-/** A child of a node of a trie: its last nibble, its hash, the number of its keys. */
+/** A child of a node of a trie: its last nibble, its hash, and the number of its keys. */
 export type PathChild = OpaqueChild;
 
-/** The nodes of a shard's trie that lead to an account, as another node says: the children of each prefix of whole bytes. */
+/**
+ * The nodes of a shard's trie that lead to an account, as reported by another node: the children of each prefix of whole
+ * bytes.
+ */
 export type PathNodes = ReadonlyMap<string, readonly PathChild[]>;
 
-/** What a trie with a signed root has of an account. */
+/** The state of an account in a trie with a signed root. */
 export interface ProvenAccount {
-  /** The shard's. */
+  /** Root of the shard. */
   readonly shardRoot: Uint8Array;
   /** Empty for an account without keys. */
   readonly root: Uint8Array;
@@ -21,8 +24,8 @@ export interface ProvenAccount {
 export const TOP = new Uint8Array();
 
 /**
- * Returns the prefixes of whole bytes whose nodes lead to an account, below `TOP`: for each byte of the account its node, and the siblings
- * of that below the same nibble.
+ * Returns the prefixes of whole bytes whose nodes lead to an account, below `TOP`: for each byte of the account its node,
+ * and that node's siblings below the same nibble.
  */
 export function levelsOfPath(account: Uint8Array): Uint8Array[][] {
   return Array.from({ length: ACCOUNT_BYTES }, (_, depth) => {
@@ -32,7 +35,7 @@ export function levelsOfPath(account: Uint8Array): Uint8Array[][] {
   });
 }
 
-/** Whether the nodes of a level of `levelsOfPath` have the hash that the node above them names. */
+/** Reports whether the nodes of a level of `levelsOfPath` have the hash that the node above them names. */
 export function isChained(account: Uint8Array, nodes: PathNodes, depth: number): boolean {
   const childrenOf = (prefix: Uint8Array) => nodes.get(prefix.toHex()) ?? [];
   const level = levelsOfPath(account)[depth] ?? [];
@@ -44,8 +47,8 @@ export function isChained(account: Uint8Array, nodes: PathNodes, depth: number):
 }
 
 /**
- * Computes the roots of a shard and of an account from the nodes that lead to it. The nodes may be made up: the account is still what the shard
- * has if `shardRoot` is the signed root. Undefined for nodes that contradict each other.
+ * Computes the roots of a shard and of an account from the nodes that lead to it. The nodes may be made up, but if
+ * `shardRoot` is the signed root, the account is as the shard has it. Undefined for nodes that contradict each other.
  */
 export function accountOnPath(account: Uint8Array, nodes: PathNodes): ProvenAccount | undefined {
   for (let depth = 0; depth < ACCOUNT_BYTES; depth++) if (!isChained(account, nodes, depth)) return undefined;
@@ -53,12 +56,12 @@ export function accountOnPath(account: Uint8Array, nodes: PathNodes): ProvenAcco
   return { shardRoot: nodeOf(nodes.get(TOP.toHex()) ?? []), root: nodeOf(children), children };
 }
 
-/** Returns the hash of a node from its children; empty for one without any. */
+/** Returns the hash of a node from its children; empty if it has none. */
 export function nodeOf(children: readonly PathChild[]): Uint8Array {
   return hashAbove(children.toSorted((a, b) => a.nibble - b.nibble).map(({ root }) => root));
 }
 
-/** Empty for a node without children. */
+/** Returns the hash above children; empty for a node without any. */
 function hashAbove(hashes: readonly Uint8Array[]): Uint8Array {
   const present = hashes.filter(({ length }) => length === TRIE_HASH_BYTES);
   return present.length === 0 ? new Uint8Array() : nodeHash(present);

@@ -24,20 +24,20 @@ export type RefusalCode =
   | "witness_hash"
   | "event_hash"
   | "events_hash"
-  /** The hub events of a block name another one. */
+  /** The hub events of a block name a different block. */
   | "events_of_other_block";
 
 /** A certificate that cannot be accepted. */
 export interface CertificateRefusal {
   readonly code: RefusalCode;
   /**
-   * Whether the set of the shard has changed: no set is known for the height, or known validators have signed beside unknown ones. A
-   * certificate of strangers only is a forgery.
+   * Whether the validator set of the shard has changed: no set is known for the height, or known validators have signed
+   * together with unknown ones. A certificate signed only by unknown keys is a forgery.
    */
   readonly isSetUnknown: boolean;
 }
 
-/** A block that a certificate can be about. */
+/** A block to which a certificate can refer. */
 export interface SignedValue {
   readonly shard: number;
   readonly height: number;
@@ -46,7 +46,7 @@ export interface SignedValue {
 }
 
 const PRECOMMIT = 1;
-/** Bounds the signatures that are verified before a certificate is refused. */
+/** Limits the signatures that are verified before a certificate is refused. */
 const MAX_SIGNATURES = 64;
 
 function refused(code: RefusalCode, isSetUnknown = false): Err<CertificateRefusal> {
@@ -54,8 +54,8 @@ function refused(code: RefusalCode, isSetUnknown = false): Err<CertificateRefusa
 }
 
 /**
- * Verifies that more than two thirds of the validators of a shard and height have signed a value: each signature is of a validator, of
- * another one, and valid. One that is not refuses the certificate. Returns the number of signers.
+ * Verifies that more than two thirds of the validators of a shard and height have signed a value. Each signature must be
+ * valid and by a different validator; otherwise the certificate is refused. Returns the number of signers.
  */
 export function verifyCertificate(
   sets: ValidatorSets,

@@ -1,11 +1,11 @@
 /**
- * A place in the walk through the trie below a virtual shard, as the reference node encodes it into the token of a page. It is not an
- * interface of that node: tokens that are made here read what its own tokens cannot reach, and may be refused.
+ * A position in the walk through the trie below a virtual shard, as the reference node encodes it into the token of a page.
+ * The token is not an interface of that node: tokens made here read what its own tokens cannot reach, and may be refused.
  */
 export interface PageToken {
   /** The nibbles below the virtual shard that lead to the current node. */
   readonly path: readonly number[];
-  /** The children that are left: of the virtual shard's node, and of each node on the path. Descending. */
+  /** The remaining children: of the virtual shard's node, and of each node on the path. Descending. */
   readonly levels: readonly (readonly number[])[];
 }
 
@@ -13,7 +13,7 @@ const FID_NIBBLES = 8;
 /** A path is shorter than any key. */
 const MAX_LEVELS = 128;
 const LENGTH_BYTES = 4;
-/** The subtree of an account that has the messages of gasless keys. */
+/** The subtree of an account that contains the messages of gasless keys. */
 export const KEYS_NIBBLE = 8;
 
 /** Returns the token in a text; undefined if it has another form. */
@@ -46,13 +46,16 @@ function lengthBytes(length: number): Buffer {
   return bytes;
 }
 
-/** Returns the token that reads some subtrees of an account, and nothing else. */
+/** Returns the token that reads some subtrees of an account and nothing else. */
 export function accountToken(fid: number, kinds: readonly number[]): PageToken {
   const path = nibblesOf(fid);
   return { path, levels: [...path.map(() => []), descending(kinds)] };
 }
 
-/** Returns the token that reads what is left of an account at a place in it, except its gasless keys; undefined at another place. */
+/**
+ * Returns the token that reads the rest of an account from a position in it, except its gasless keys; undefined for a
+ * position outside of it.
+ */
 export function restOfAccount(place: PageToken | undefined, fid: number): PageToken | undefined {
   const nibbles = nibblesOf(fid);
   if (!place || !nibbles.every((nibble, depth) => place.path[depth] === nibble)) return undefined;
@@ -65,7 +68,11 @@ export function restOfAccount(place: PageToken | undefined, fid: number): PageTo
   return { path, levels };
 }
 
-/** Returns the token that reads the accounts after an fid. @param fids the accounts of the virtual shard. */
+/**
+ * Returns the token that reads the accounts after an fid.
+ *
+ * @param fids the accounts of the virtual shard.
+ */
 export function tokenAfter(fid: number, fids: readonly number[]): PageToken {
   const path = nibblesOf(fid);
   const levels = path.map((nibble, depth) =>
@@ -75,7 +82,9 @@ export function tokenAfter(fid: number, fids: readonly number[]): PageToken {
 }
 
 /**
- * Returns the tokens that read, in order, what is between a place and an account. @param place undefined for the beginning.
+ * Returns the tokens that read, in order, what is between a position and an account.
+ *
+ * @param place undefined for the start.
  * @param fids the accounts of the virtual shard.
  */
 export function tokensBetween(
@@ -105,7 +114,7 @@ export function tokensBetween(
   return tokens;
 }
 
-/** The children that the accounts give the node at a path. */
+/** Returns the children that the accounts create below the node at a path. */
 function childrenAt(path: readonly number[], fids: readonly number[]): number[] {
   const children = new Set<number>();
   for (const fid of fids) {

@@ -18,26 +18,27 @@ import {
 /** Why a page is refused. */
 export type PageRefusal =
   | "too_many_entries"
-  /** Keys are not ascending, or not above those of the page before. */
+  /** Keys are not ascending, or not above those of the previous page. */
   | "order"
   | "other_virtual_shard"
-  /** The page is empty and not the last one. */
+  /** The page is empty but not the last one. */
   | "no_progress"
-  /** The entry has no record, or not one that can have a key. */
+  /** The entry has no record, or one that cannot have a key. */
   | "no_message"
-  /** The record does not have this key. */
+  /** The record does not belong to this key. */
   | "key_mismatch"
   | "bad_message"
-  /** An account does not have the root or the number of keys that the page says. */
+  /** An account does not have the root or the number of keys that the page states. */
   | "account_root"
-  /** The snapshot has more keys than its node said before. */
+  /** The snapshot has more keys than its node announced. */
   | "too_many_keys";
 
 const MAX_ENTRIES = 1000;
 
 /**
- * Verifies the pages of one virtual shard of a snapshot, in order. An account is complete when the next one begins, or the pages
- * end. What is complete is true once the roots of all accounts have the root that the validators signed, not before.
+ * Verifies the pages of one virtual shard of a snapshot, in order. An account is complete when the next one starts, or the
+ * pages end. A complete account is proven only once the roots of all accounts combine to the root that the validators
+ * signed.
  */
 export class SnapshotPages {
   readonly #virtualShard: number;
@@ -47,13 +48,13 @@ export class SnapshotPages {
   #last: TrieKey | undefined;
   readonly #opaque = new Map<number, OpaqueChild>();
   #claimed: { readonly root: Uint8Array; readonly keys: number } | undefined;
-  /** The keys of the account that has not ended. */
+  /** Number of keys of the unfinished account. */
   #keys = 0;
 
   /**
-   * @param options.isSkipped the accounts whose keys are not taken. Default: none.
-   * @param options.checkRecord checks the record of an entry against its key. Default: all of it, the signature of a message
-   *   included.
+   * @param options.isSkipped reports which accounts' keys are ignored. Default: none.
+   * @param options.checkRecord checks the record of an entry against its key. Default: all of it, including the signature of
+   * a message.
    */
   constructor(
     virtualShard: number,
@@ -64,12 +65,12 @@ export class SnapshotPages {
     this.#refusalOfRecord = checkRecord;
   }
 
-  /** Says that no page will have the keys of a child of an account. */
+  /** Declares that no page will have the keys of a child of an account. */
   expectOpaque(fid: number, child: OpaqueChild): void {
     this.#opaque.set(fid, child);
   }
 
-  /** Returns the accounts that the page completes. */
+  /** Verifies a page. Returns the accounts that it completes. */
   accept({ entries, accounts, nextPageToken }: SnapshotPage): Result<readonly AccountRoot[], PageRefusal> {
     if (entries.length > MAX_ENTRIES) return err("too_many_entries");
     if (entries.length === 0 && nextPageToken) return err("no_progress");
@@ -86,7 +87,7 @@ export class SnapshotPages {
       this.#last = entry.key;
       if (this.#isSkipped(fidOfKey(entry.key))) continue;
       const claimed = claims.get(fidOfKey(entry.key));
-      // What its first page says holds on the others, so that an account ends.
+      // The first page of an account binds the others, so that an account must end.
       if (claimed && this.#claimed && claimed.keys !== this.#claimed.keys) return err("account_root");
       this.#claimed ??= claimed;
       this.#keys += 1;
@@ -130,13 +131,13 @@ export function refusalOfRecord(entry: SnapshotEntry): PageRefusal | undefined {
   return keys.some((one) => isEqual(one, entry.key)) ? undefined : "key_mismatch";
 }
 
-/** Verifies as much of the record of an entry as needs no hashing: the messages are verified elsewhere. */
+/** Verifies as much of an entry's record as possible without hashing, because messages are verified elsewhere. */
 export function refusalOfUnsigned(entry: SnapshotEntry): PageRefusal | undefined {
   if (!entry.message) return refusalOfRecord(entry);
   return entry.key.length === MESSAGE_KEY_BYTES ? undefined : "key_mismatch";
 }
 
-/** Returns the keys of a record: two of a lend. */
+/** Returns the keys of a record; a lend has two. */
 function keysOf({ message, onChainEvent, fnameTransfer }: SnapshotEntry): TrieKey[] | PageRefusal {
   if (message) return keysOfBytes(message);
   const key = onChainEvent ? onChainKey(onChainEvent) : fnameTransfer && fnameKey(fnameTransfer.proof);
@@ -148,7 +149,7 @@ function keysOfBytes(bytes: Uint8Array): TrieKey[] | PageRefusal {
   return message.ok && isSigned(message.value) ? keysOfSigned(message.value) : "bad_message";
 }
 
-/** Whether a message has the hash of its data, and its signer's signature. */
+/** Reports whether a message has the hash of its data, and its signer's signature. */
 export function isSigned({ dataBytes, hash, signer, signature }: SignedMessage): boolean {
   return isEqual(hash, messageHash(dataBytes)) && verifyEd25519(signer, hash, signature);
 }

@@ -15,25 +15,28 @@ import {
 
 const MESSAGE_HASH_BYTES = 20;
 
-/** Changes of a shard's trie: the insertions of an event precede its deletions, so a key that is in both is not in the trie. */
+/** Changes of a shard's trie. The insertions of an event precede its deletions, so a key in both is not in the trie. */
 export interface TrieChange {
   readonly kind: "insert" | "delete";
   readonly key: TrieKey;
 }
 
-/** What was in the state before a block, where its events do not say what they delete. */
+/** The state before a block, for events that do not say what they delete. */
 export interface StateBefore {
   /**
-   * The links of an author that a compact state deletes: of its type and no later than `timestamp` (Farcaster seconds), removals
-   * and additions whose target it does not list. Links of the same block are not among them: the network compacts what was
-   * committed before it.
+   * Returns the links of an author that a compact state deletes: those of its type, no later than `timestamp` (Farcaster
+   * seconds), that are removals, or additions whose target it does not list. Links of the same block are excluded, because
+   * the network compacts only what was committed before it.
    */
   compactedLinks(fid: number, compact: LinkCompactStateBody, timestamp: number): Iterable<KeyedMessage>;
-  /** The hash of the KEY_ADD of a public key of an fid. */
+  /** Returns the hash of the KEY_ADD of a public key of an fid. */
   keyAddOf(fid: number, publicKey: Uint8Array): Uint8Array | undefined;
 }
 
-/** Yields the changes that a hub event of a data shard causes. What cannot be decoded changes nothing, which the root shows. */
+/**
+ * Yields the changes that a hub event of a data shard causes. What cannot be decoded changes nothing, which the root
+ * reveals.
+ */
 export function* changesOfEvent(
   { body }: FollowedEvent,
   before: StateBefore,
@@ -81,8 +84,9 @@ function keyOfProof(bytes: Uint8Array): TrieKey[] {
 }
 
 /**
- * Yields the changes of gasless keys, which have no hub event: a block contains their messages as events of shard 0, and only the
- * home shard of their fid applies them. A KEY_ADD stays until the next KEY_ADD or KEY_REMOVE of its public key, a KEY_REMOVE for ever.
+ * Yields the changes of gasless keys, which have no hub event: a block contains their messages as events of shard 0, and
+ * only the home shard of their fid applies them. A KEY_ADD stays until the next KEY_ADD or KEY_REMOVE of its public key; a
+ * KEY_REMOVE stays permanently.
  */
 export function* changesOfKeys(
   transactions: readonly ChunkTransaction[],
@@ -100,13 +104,13 @@ export function* changesOfKeys(
   }
 }
 
-/** A data shard, and how many there are. */
+/** A data shard, and the number of data shards. */
 export interface ShardPlace {
   readonly shard: number;
   readonly shards: number;
 }
 
-/** A KEY_ADD or KEY_REMOVE that a block of a data shard contains. */
+/** A KEY_ADD or KEY_REMOVE in a block of a data shard. */
 export interface KeyOperation {
   readonly fid: number;
   readonly publicKey: Uint8Array;
@@ -123,7 +127,7 @@ export function keyOfOperation({ fid, hash, isAdd }: Omit<KeyOperation, "publicK
   );
 }
 
-/** Yields the operations on gasless keys that the shard of their fid applies. */
+/** Yields the operations on gasless keys that the home shard of their fid applies. */
 export function* keyOperations(
   transactions: readonly ChunkTransaction[],
   { shard, shards }: ShardPlace,

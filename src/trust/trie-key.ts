@@ -4,8 +4,8 @@ import { MessageType, UserNameProof, UserNameType } from "../protocol/wire/gener
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 
 /**
- * A key of the state's trie: the virtual shard and the fid of an account, a kind, and what identifies the record. The values of the
- * trie are not used: its root binds the set of keys.
+ * A key of the state's trie: the virtual shard and the fid of an account, a kind, and the part that identifies the record.
+ * The values of the trie are not used, because its root binds the set of keys.
  */
 export type TrieKey = Uint8Array;
 
@@ -15,17 +15,17 @@ const HASH_BYTES = 20;
 const NAME_BYTES = 20;
 const TRANSACTION_HASH_BYTES = 32;
 const LOG_INDEX_BYTES = 4;
-/** Where in a key follows what identifies the record: after the account and the kind. */
+/** Offset in a key of the part that identifies the record, after the account and the kind. */
 export const REST_START = ACCOUNT_BYTES + 1;
 /** Virtual shard, fid, kind, hash. */
 export const MESSAGE_KEY_BYTES = ACCOUNT_BYTES + 1 + HASH_BYTES;
-/** The kinds below it are the types of on-chain events and fnames. Those of messages are multiples of it. */
+/** The kinds below this are the types of on-chain events and fnames. The kinds of messages are multiples of it. */
 export const MESSAGE_KIND_UNIT = 8;
 export const FNAME_KIND = 7;
 export const LEND_KIND = MessageType.MESSAGE_TYPE_LEND_STORAGE * MESSAGE_KIND_UNIT;
 export const MAX_ON_CHAIN_TYPE = 6;
 const MAX_MESSAGE_TYPE = 31;
-/** Keys that are longer are not those of records that this version knows. */
+/** Longer keys do not belong to records that this version knows. */
 export const MAX_KEY_BYTES = 64;
 
 /** Returns the virtual shard of an fid, from 0 to 255. */
@@ -38,7 +38,7 @@ export function accountPrefix(fid: number): Uint8Array {
   return Buffer.concat([Uint8Array.of(virtualShardOf(fid)), fidBytes(fid)]);
 }
 
-/** The network itself truncates an fid to 32 bits here. */
+/** Encodes an fid in 4 bytes. The network itself truncates it to 32 bits. */
 function fidBytes(fid: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(fid % 2 ** 32);
@@ -51,8 +51,8 @@ export function messageKey(fid: number, type: number, hash: Uint8Array): TrieKey
 }
 
 /**
- * Returns the key of an encoded fname proof; undefined for one that is in no trie (a released name, one that is longer than a key
- * holds, another type), and for other bytes.
+ * Returns the key of an encoded fname proof; undefined for a proof that is in no trie (a released name, a name that does not
+ * fit into a key, another type), and for other bytes.
  */
 export function fnameKey(bytes: Uint8Array): TrieKey | undefined {
   const proof = decoded(UserNameProof, bytes);
@@ -60,13 +60,13 @@ export function fnameKey(bytes: Uint8Array): TrieKey | undefined {
   return fnameKeyOf(proof.fid, proof.name);
 }
 
-/** Returns the key of an fname of an fid; undefined for a name that is longer than a key holds. */
+/** Returns the key of an fname of an fid; undefined for a name that does not fit into a key. */
 export function fnameKeyOf(fid: number, name: Uint8Array): TrieKey | undefined {
   const rest = fnameRest(name);
   return rest && keyOf(fid, FNAME_KIND, rest);
 }
 
-/** Returns what follows the kind in the key of an fname; undefined for one that is longer than a key holds. */
+/** Returns the part after the kind in the key of an fname; undefined for a name that does not fit. */
 export function fnameRest(name: Uint8Array): Uint8Array | undefined {
   if (name.length > NAME_BYTES) return undefined;
   const padded = new Uint8Array(NAME_BYTES);
@@ -81,7 +81,7 @@ export function onChainKey(bytes: Uint8Array): TrieKey | undefined {
   return rest && keyOf(event.fid, event.type, rest);
 }
 
-/** Returns what follows the kind in the key of an encoded on-chain event; undefined as for its key. */
+/** Returns the part after the kind in the key of an encoded on-chain event; undefined as for its key. */
 export function onChainRest(bytes: Uint8Array): Uint8Array | undefined {
   const event = decoded(OnChainEvent, bytes);
   return event && placeOf(event);
@@ -108,16 +108,18 @@ function keyOf(fid: number, kind: number, rest: Uint8Array): TrieKey {
   return Buffer.concat([accountPrefix(fid), Uint8Array.of(kind), rest]);
 }
 
-/** A message as far as its keys depend on it. */
+/** The parts of a message that determine its keys. */
 export interface KeyedMessage {
   readonly fid: number;
   readonly type: number;
   readonly hash: Uint8Array;
-  /** For a lend, the fid that borrows. */
+  /** The borrowing fid of a lend. */
   readonly toFid?: number | undefined;
 }
 
-/** Returns the keys of a message: a lend has one under each of its two accounts, and a message without a type or hash none. */
+/**
+ * Returns the keys of a message. A lend has one under each of its two accounts; a message without a type or hash has none.
+ */
 export function keysOfMessage({ fid, type, hash, toFid }: KeyedMessage): TrieKey[] {
   if (type < 1 || type > MAX_MESSAGE_TYPE || hash.length !== HASH_BYTES) return [];
   const key = messageKey(fid, type, hash);

@@ -42,14 +42,17 @@ const FILE = Type.Object({
   ),
 });
 
-/** The sets of mainnet at the time of this release. The other networks have none that is confirmed. */
+/** The validator sets of mainnet at the time of this release. No sets of other networks are confirmed. */
 export const MAINNET_VALIDATORS: readonly ValidatorSet[] = mainnet.sets;
 
 /** The validators of each shard and height. */
 export class ValidatorSets {
   readonly #byShard = new Map<number, { readonly from: number; readonly validators: Validators }[]>();
 
-  /** @throws RangeError for a key that is not a point of the curve, and for two sets of a shard from one height on. */
+  /**
+   * @throws RangeError for a key that is not a point of the curve, and for two sets of a shard with the same starting
+   * height.
+   */
   constructor(sets: readonly ValidatorSet[]) {
     for (const { effective_at: from, shard_ids: shards, public_keys: keys } of sets) {
       const validators = validatorsOf(keys);
@@ -63,7 +66,7 @@ export class ValidatorSets {
     }
   }
 
-  /** Returns the newest set of a shard that is effective at a height. */
+  /** Returns the newest set of a shard in effect at a height. */
   at(shard: number, height: number): Validators | undefined {
     return this.#byShard.get(shard)?.find(({ from }) => from <= height)?.validators;
   }

@@ -11,11 +11,11 @@ import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 import { isEqual, type RefusalCode, type SignedValue, verifyCertificate } from "./certificate.ts";
 import type { ValidatorSets } from "./validator-sets.ts";
 
-/** The newest block of a shard that is known to be the network's. The next one must name its hash. */
+/** The newest block of a shard that is known to be the network's. The next block must name its hash. */
 export interface VerifiedHead extends SignedValue {
   /** Farcaster seconds. */
   readonly timestamp: number;
-  /** The root of the state after the block; empty while the state is. */
+  /** The root of the state after the block; empty while the state is empty. */
   readonly root: Uint8Array;
 }
 
@@ -23,7 +23,7 @@ export interface VerifiedHead extends SignedValue {
 export interface ChainRefusal {
   readonly code: RefusalCode;
   /**
-   * The head that the block leaves if the new validators of its shard are those that signed it; undefined where that is not in
+   * The resulting head if the block's signers turn out to be the new validators of its shard; undefined if that is not in
    * question. Everything else about the block is verified.
    */
   readonly uncertified?: VerifiedHead;
@@ -31,13 +31,13 @@ export interface ChainRefusal {
 
 type Verified = Result<VerifiedHead, ChainRefusal>;
 
-/** The block before the one that is verified; undefined for the first one that is read. */
+/** The block that precedes the one being verified; undefined for the first one that is read. */
 type Previous = Pick<VerifiedHead, "height" | "hash"> | undefined;
 
 /** The shard of the block chain, whose blocks name the network. */
 const BLOCK_SHARD = 0;
 
-/** Verifies a block of the data shard `shard` against the validators of its height and the block before it. */
+/** Verifies a block of the data shard `shard` against the validators of its height and the preceding block. */
 export function verifyChunk(
   sets: ValidatorSets,
   shard: number,
@@ -54,7 +54,7 @@ export function verifyChunk(
   return misplaced ? refused(misplaced) : certified(sets, head, commits);
 }
 
-/** Verifies a block of shard 0: as a chunk, and the network, the witnesses and the events that its header binds. */
+/** Verifies a block of shard 0 like a chunk, and also the network, the witnesses and the events that its header binds. */
 export function verifyBlock(
   sets: ValidatorSets,
   network: FarcasterNetwork,
@@ -65,7 +65,7 @@ export function verifyBlock(
   return linked.ok ? certified(sets, linked.value, block.commits) : linked;
 }
 
-/** As `verifyBlock`, without the certificate: that of a later block covers it. */
+/** Like `verifyBlock`, but without the certificate, which that of a later block covers. */
 export function verifyLink(
   network: FarcasterNetwork,
   { header, hash, shardWitness, events }: SignedBlock,

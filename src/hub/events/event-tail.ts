@@ -18,21 +18,23 @@ export class TailEvent {
 }
 
 const EVENTS_PER_READ = 250;
-/** Events at the end of the log that are shared by the subscribers who are there. */
+/** Number of events at the end of the log that subscribers who are there share. */
 const MAX_RECENT = 2000;
 
 export interface EventTailDeps {
   readonly reads: Pick<EventReads, "eventsAfterSeq">;
-  /** Resolves when the log has an event after a number, however long that takes. */
+  /** Resolves once the log has an event after a number, however long that takes. */
   readonly awaitEvents: (afterSeq: number) => Promise<void>;
-  /** How long events at the end of the log wait for more, so that subscribers get them together. */
+  /**
+   * Returns how long, in milliseconds, events at the end of the log wait for more, so that subscribers get them together.
+   */
   readonly gatherMs: () => number;
 }
 
-/** Reads the log for subscribers. Those at its end share one read and one encoding of each event. */
+/** Reads the log for subscribers. Those at its end share one read, and one encoding of each event. */
 export class EventTail {
   readonly #deps: EventTailDeps;
-  /** The newest events. Numbers are missing where events of another shard between them were deleted. */
+  /** The newest events. Numbers are missing where events of other shards in between were deleted. */
   #recent: TailEvent[] = [];
   #arrival: { readonly afterSeq: number; readonly promise: Promise<void> } | undefined;
 
@@ -40,7 +42,7 @@ export class EventTail {
     this.#deps = deps;
   }
 
-  /** Returns the next events after `seq`, at least one. Waits for it, until `signal` aborts: then there is none. */
+  /** Returns the next events after `seq`, at least one. Waits for it until `signal` aborts, and then returns none. */
   async after(seq: number, signal: AbortSignal): Promise<readonly TailEvent[]> {
     while (!signal.aborted) {
       const events = this.#read(seq);
@@ -93,7 +95,7 @@ export class EventTail {
   }
 }
 
-/** Returns the position of the first event after a number, in a list that has one. */
+/** Returns the index of the first event after a number, in a list that contains one. */
 function firstAfter(events: readonly TailEvent[], seq: number): number {
   let low = 0;
   let high = events.length - 1;

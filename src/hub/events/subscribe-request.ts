@@ -4,12 +4,12 @@ import { HubEventType } from "../../protocol/wire/generated/hub.ts";
 import type { HubEventRow } from "../../read/hub/hub-event.ts";
 import { invalidParam, type Refusal } from "../../read/hub/refusal.ts";
 
-/** A request to subscribe, as clients of the reference node and of the retired hub send it. */
+/** A request to subscribe, as sent by clients of the reference node and of the retired hub. */
 export interface SubscribeRequest {
   readonly types: ReadonlySet<number>;
-  /** Undefined for the events from now on. */
+  /** Undefined to start with the events from now on. */
   readonly fromId: number | undefined;
-  /** Sent by clients of the retired hub only. */
+  /** Only sent by clients of the retired hub. */
   readonly totalShards: number | undefined;
   readonly shardIndex: number | undefined;
 }
@@ -44,7 +44,7 @@ export function readSubscribeRequest(encoded: Uint8Array): Result<SubscribeReque
 
 const MAX_PARTS = 64;
 
-/** The part of the fids that a client of the retired hub asks for; undefined for all. */
+/** Returns the part of the fids that a client of the retired hub requests; undefined for all. */
 export function partOf({
   totalShards,
   shardIndex = 0,
@@ -61,13 +61,13 @@ export interface EventFilter {
   /** Empty for all types. */
   readonly types: ReadonlySet<number>;
   readonly shards: readonly number[];
-  /** Least id, in each shard. */
+  /** The smallest id, in each shard. */
   readonly fromId: number;
-  /** The part of the fids of a client of the retired hub, which divides them among several streams. */
+  /** The part of the fids for a client of the retired hub, which divides them among several streams. */
   readonly part: { readonly index: number; readonly count: number } | undefined;
 }
 
-/** Events about all fids go to the first part. */
+/** Events that concern all fids are sent to the first part. */
 const UNDIVIDED: ReadonlySet<HubEventType> = new Set([
   HubEventType.HUB_EVENT_TYPE_MERGE_USERNAME_PROOF,
   HubEventType.HUB_EVENT_TYPE_MERGE_ON_CHAIN_EVENT,
@@ -85,8 +85,8 @@ export function matchesFilter(filter: EventFilter, { shard, id, type, fid }: Hub
 const MULTIPLIER = 2_862_933_555_777_941_757n;
 
 /**
- * The jump consistent hash of Lamping and Veach ("A Fast, Minimal Memory, Consistent Hash Algorithm", 2014): the bucket of a key,
- * from 0 to below `buckets`.
+ * Returns the bucket of a key, from 0 to below `buckets`, using the jump consistent hash of Lamping and Veach ("A Fast,
+ * Minimal Memory, Consistent Hash Algorithm", 2014).
  */
 export function jumpHash(key: number, buckets: number): number {
   let state = BigInt(key);

@@ -10,24 +10,27 @@ import type { ResponseBatch } from "../running-call.ts";
 import { EventTail } from "./event-tail.ts";
 import { type EventFilter, matchesFilter, partOf, readSubscribeRequest } from "./subscribe-request.ts";
 
-/** How long a client may leave events waiting without taking a byte. */
+/** How long, in milliseconds, a client may leave events waiting without taking a byte. */
 const STALL_TIMEOUT_MS = 300_000;
-/** A batch of events ends behind the one that passes this size, and waits for its client to take it. */
+/** A batch of events ends after the one that passes this size, and waits for its client to take it. */
 const BATCH_BYTES = 65_536;
-/** Events wait for more so long, so that writing to all subscribers takes the thread a small part of its time. */
+/**
+ * Time per subscriber that events wait for more, so that writing to all subscribers takes only a small share of the thread's
+ * time.
+ */
 const GATHER_MS_A_SUBSCRIBER = 1;
 const MAX_GATHER_MS = 100;
-/** While anybody subscribes, a node that numbers its blocks writes one after so long without any. */
+/** While there are subscribers, a node that numbers its blocks writes an empty one after this long without any. */
 const HEARTBEAT_INTERVAL_MS = 10_000;
 
 export interface SubscribersDeps {
   readonly reads: EventReads;
-  /** Resolves when the log has an event after a number, however long that takes. */
+  /** Resolves once the log has an event after a number, however long that takes. */
   readonly awaitEvents: (afterSeq: number) => Promise<void>;
   /** Appends an empty block; undefined if the node does not number its blocks. */
   readonly heartbeat: (() => Promise<void>) | undefined;
   readonly maxSubscribers: number;
-  /** Subscribers of one address; IPv6 addresses of one /64 count together. */
+  /** Maximum number of subscribers per address; IPv6 addresses of one /64 count as one address. */
   readonly maxPerAddress: number;
   readonly onFault: (cause: unknown) => void;
   readonly stallTimeoutMs?: number;
@@ -36,7 +39,7 @@ export interface SubscribersDeps {
 
 export interface SubscriberStats {
   readonly subscribers: number;
-  /** Events that the slowest subscriber has before it. */
+  /** Number of events that the slowest subscriber is behind. */
   readonly maxLagEvents: number;
   /** By reason. */
   readonly ended: Readonly<Record<EndReason, number>>;
@@ -44,11 +47,14 @@ export interface SubscriberStats {
 
 type EndReason = "client" | "pruned" | "slow" | "stopped";
 
-/** The subscribers of hub events. */
+/** Manages the subscribers of hub events. */
 export interface Subscribers {
   readonly subscribe: RawStreamMethod;
   stats(): SubscriberStats;
-  /** Accepts no stream from now on, and ends the open ones with UNAVAILABLE, spread over `ms`. Each client resumes at its last event. */
+  /**
+   * Accepts no more streams, and ends the open ones with UNAVAILABLE, spread over `ms`. Each client resumes at its last
+   * event.
+   */
   drain(ms: number): void;
   /** Ends all streams. */
   stop(): void;
@@ -61,7 +67,7 @@ const SLOW = refuse("rate_limited", "slow subscriber").error;
 const STOPPED = refuse("unavailable", "the node is stopping; subscribe again").error;
 
 interface Subscriber {
-  /** Of its client's address. */
+  /** Bucket of its client's address. */
   readonly bucket: string;
   seq: number;
   /** Why its stream ends, unless the client ends it. */
@@ -70,7 +76,7 @@ interface Subscriber {
   readonly stopping: AbortController;
 }
 
-/** What a subscriber reads, until the signal aborts. */
+/** Parameters of what a subscriber reads, until the signal aborts. */
 interface EventQuery {
   readonly filter: EventFilter;
   readonly positions: ShardPositions;
@@ -80,7 +86,7 @@ interface EventQuery {
 export function createSubscribers(deps: SubscribersDeps): Subscribers {
   const { reads, heartbeat, onFault } = deps;
   const subscribers = new Set<Subscriber>();
-  // A write for each subscriber costs more than the events in it, so a large number of subscribers get fewer, larger ones.
+  // A write to each subscriber costs more than the events in it, so with many subscribers, writes are fewer and larger.
   const gatherMs = () => Math.min(subscribers.size * GATHER_MS_A_SUBSCRIBER, MAX_GATHER_MS);
   const tail = new EventTail({ reads, awaitEvents: deps.awaitEvents, gatherMs });
   const ended: Record<EndReason, number> = { client: 0, pruned: 0, slow: 0, stopped: 0 };
@@ -153,7 +159,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       if (!part.ok) return part;
       const shardIndex = totalShards === undefined ? request.value.shardIndex : 0;
       const isStrict = call.metadata("x-strict-from-id") === "1";
-      // The end is read first: an event that is logged meanwhile is found by its id, or follows after the end.
+      // The end is read first: an event logged in the meantime is found by its id, or follows after the end.
       const lastSeq = reads.lastEventSeq();
       const start = reads.startEvents({ fromId: fromId ?? 0, shardIndex, isStrict });
       if (!start.ok) return start;
@@ -173,7 +179,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       call.sendMetadata(startHeaders(start.value));
       const filter = { types, shards, fromId: fromId ?? 0, part: part.value };
       const positions = new ShardPositions(shards, ranges, fromId);
-      // Last, because only the stream removes it.
+      // This must be the last step, because only the stream removes it.
       add(subscriber);
       return ok({
         responses: stream(subscriber, { filter, positions, signal: call.signal }),
@@ -204,16 +210,16 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
   };
 }
 
-/** The result for an event on its way to a subscriber: "hole" means that events before it are deleted. */
+/** Result for an event on its way to a subscriber: "hole" means that events before it are deleted. */
 type EventStep = "take" | "skip" | "hole";
 
 /** How far a subscriber has read the log of each of its shards. */
 class ShardPositions {
   readonly #shards: readonly number[];
-  /** The least id that comes next. Missing for a shard whose log has never had a block. */
+  /** The smallest id that can be next. Missing for a shard whose log has never had a block. */
   readonly #nextIds = new Map<number, number>();
 
-  /** @param fromId The first id that the subscriber wants; undefined for the events from now on. */
+  /** @param fromId the first id that the subscriber wants; undefined for the events from now on. */
   constructor(shards: readonly number[], ranges: EventRanges, fromId: number | undefined) {
     this.#shards = shards;
     for (const [shard, { oldestId, headId }] of ranges)
@@ -221,11 +227,11 @@ class ShardPositions {
   }
 
   /**
-   * Decides about the next event of the log. Retention deletes whole blocks of one shard, so numbers that are missing concern this
-   * subscriber only if its own shards begin later now.
+   * Decides about the next event of the log. Retention deletes whole blocks of one shard, so missing numbers concern this
+   * subscriber only if its own shards now start later.
    *
-   * @param isAfterGap Whether numbers before the event's are missing.
-   * @param ranges The ranges of the subscriber's shards now. Called only after a gap.
+   * @param isAfterGap whether numbers before the event's are missing.
+   * @param ranges returns the present ranges of the subscriber's shards. Called only after a gap.
    */
   step({ shard, id }: HubEventRow, isAfterGap: boolean, ranges: () => EventRanges): EventStep {
     if (isAfterGap && this.#isOvertaken(ranges())) return "hole";

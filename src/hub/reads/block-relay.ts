@@ -7,7 +7,7 @@ import type { RawMethod, RawStreamMethod } from "../raw-service.ts";
 import type { ResponseBatch } from "../running-call.ts";
 import { readRequest, u32, u64 } from "./request.ts";
 
-/** Blocks of the upstream, for nodes that follow this one. They are passed on as bytes. */
+/** Relays blocks of the upstream to nodes that follow this one, as bytes. */
 export interface BlockRelay {
   readonly getBlocks: RawStreamMethod;
   readonly getShardChunks: RawMethod;
@@ -16,7 +16,7 @@ export interface BlockRelay {
 const MAX_CHUNKS = 100;
 const CHUNKS_TIMEOUT_MS = 30_000;
 
-/** A client that takes no block for so long gives its relay to others. */
+/** A client that takes no block for this long gives up its relay to others. */
 const STALL_TIMEOUT_MS = 300_000;
 const SLOW = refuse("rate_limited", "the client takes no blocks").error;
 const CHUNKS = { shardId: u32(1), startBlockNumber: u64(2), stopBlockNumber: u64(3) };
@@ -24,8 +24,8 @@ const CHUNKS = { shardId: u32(1), startBlockNumber: u64(2), stopBlockNumber: u64
 const unchanged = (bytes: Buffer): Buffer => bytes;
 
 /**
- * @param upstream returns the connection to a node whose blocks all concern this one.
- * @param budget of relays, which clients share.
+ * @param upstream returns the connection to a node whose blocks are all valid for this one.
+ * @param budget the relays that clients share.
  */
 export function createBlockRelay(upstream: () => Client, budget: Budget): BlockRelay {
   return {

@@ -6,20 +6,20 @@ import type { RawMethod } from "../raw-service.ts";
 import type { RawCall } from "../running-call.ts";
 import { bytes, flag, type RequestOf, readRequest, u32 } from "./request.ts";
 
-/** How read methods are declared. */
+/** Declares read methods. */
 
 type Shape = Parameters<typeof readRequest>[1];
 type Listed<Item> = Promise<Result<Page<Item>, Refusal>>;
 
 export const NOTHING = new Uint8Array();
 
-/** The fields of a page, which start at a number of their own in each request. */
+/** The fields of a page, whose first field number differs between requests. */
 export const page = (first: number) => ({
   pageSize: u32(first),
   pageToken: bytes(first + 1),
   reverse: flag(first + 2),
 });
-/** A method that returns one thing. */
+/** Declares a method that returns a single object. */
 export function one<const S extends Shape>(
   shape: S,
   read: (
@@ -33,7 +33,7 @@ export function one<const S extends Shape>(
   };
 }
 
-/** A method that returns a page of encoded messages or events. */
+/** Declares a method that returns a page of encoded messages or events. */
 export function list<const S extends Shape>(
   shape: S,
   read: (request: RequestOf<S>, call: RawCall) => Listed<Uint8Array>,

@@ -30,12 +30,12 @@ const FID_PAGE = { fid: fid(1), ...page(2) };
 const FID_TIMES = { ...FID_PAGE, startTimestamp: u64(5), stopTimestamp: u64(6) };
 const BY_TARGET = { cast: castId(1), url: text(6), reactionType: u32(2), ...page(3) };
 
-/** The metadata of responses over all fids by a node that follows only some. */
+/** Metadata of responses over all fids from a node that follows only some. */
 export const PARTIAL = { "x-partial": "fids" } as const;
 
 /** The read methods of HubService, by their names. */
 export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>> {
-  /** A list over all fids. If the node follows only some, its response says so. */
+  /** Marks the response of a list over all fids if the node follows only some. */
   const overAll = (call: RawCall): void => {
     if (reads.isPartial) call.sendMetadata(PARTIAL);
   };

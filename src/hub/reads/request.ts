@@ -12,7 +12,7 @@ interface CastIdField {
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
-/** A field of a request: its number and how it is read. An absent field stays undefined. */
+/** A field of a request: its number and how to read it. An absent field stays undefined. */
 interface RequestField<T> {
   readonly field: number;
   readonly wireType: number;
@@ -33,7 +33,7 @@ const delimited =
   <T>(read: (reader: BinaryReader) => T) =>
   (field: number): RequestField<T> => ({ field, wireType: LENGTH_DELIMITED, read });
 
-/** A 64-bit number. A number above 2^53 - 1 is read as that. */
+/** A 64-bit number. Numbers above 2^53 - 1 are read as 2^53 - 1. */
 export const u64 = varint((reader) => Math.min(Number(reader.uint64()), Number.MAX_SAFE_INTEGER));
 /** An fid, or `UNKNOWN_FID`. */
 export const fid = varint(readFid);

@@ -2,7 +2,7 @@ import { err } from "../../lib/result.ts";
 import type { Refusal } from "../../read/hub/refusal.ts";
 import type { RawMethod } from "../raw-service.ts";
 
-/** The methods of HubService that this node does not serve, and why. Every other name is unknown to the service. */
+/** The methods of HubService that this node does not serve, with the reason. Every other name is unknown to the service. */
 export const UNSERVED: Readonly<Record<string, string>> = {
   Subscribe: "the reads of this node are off",
   GetBlocks: "this node has no blocks",

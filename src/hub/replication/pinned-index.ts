@@ -8,34 +8,34 @@ import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts"
 import { SnapshotReader } from "../../read/hub/snapshot/snapshot-pages.ts";
 import { UpstreamPositions } from "../../upstream/positions.ts";
 
-/** How long one state is served. It keeps the log of the index from being written back. */
+/** How long one state is served. Meanwhile, the log of the index cannot be written back. */
 const MAX_AGE_MS = 1_800_000;
-/** Without a call for so long, it is let go. */
+/** Without a call for this long, the state is released. */
 const MAX_IDLE_MS = 120_000;
-/** Between two of them, so that the log can be written back. */
+/** Pause between two states, so that the log can be written back. */
 const PAUSE_MS = 60_000;
-/** A longer log ends it. */
+/** A longer log ends the state. */
 const MAX_LOG_BYTES = 1024 * 1024 * 1024;
 const LOOK_MS = 10_000;
-/** The state is proven between the commits that change it. */
+/** Number of tries to prove the state, between commits that change it. */
 const MAX_TRIES = 20;
 const TRY_MS = 100;
 
 /** One state of the index, whose root in each data shard the validators signed. */
 export interface PinnedState {
   readonly heads: ReadonlyMap<number, ChainHead>;
-  /** The block of each head with its certificate. */
+  /** The block of each head, with its certificate. */
   readonly chunks: ReadonlyMap<number, SignedChunk>;
   readonly reader: SnapshotReader;
 }
 
 export interface PinDeps {
-  /** Opens a connection of its own. */
+  /** Opens a separate connection. */
   readonly open: () => IndexDatabase;
   readonly network: FarcasterNetwork;
   /** Reads a block from the followed node. */
   readonly chunkOf: (shard: number, height: number) => Promise<SignedChunk | undefined>;
-  /** The bytes of the log of the index. */
+  /** Returns the size of the index's log in bytes. */
   readonly logBytes: () => number;
   readonly onFault: (cause: unknown) => void;
   /** A monotonic clock. */
@@ -52,8 +52,8 @@ interface Pin {
 }
 
 /**
- * Holds one proven state of the index for readers of snapshots, in a read transaction. It is made when somebody asks, and ends by its age,
- * without calls, and when it lets the log of the index grow: readers then continue with the next one.
+ * Keeps one proven state of the index for readers of snapshots, in a read transaction. It is created on request, and ends by
+ * age, without calls, or when it lets the log of the index grow; readers then continue with the next one.
  */
 export class PinnedIndex {
   readonly #deps: PinDeps;
@@ -71,7 +71,7 @@ export class PinnedIndex {
     this.#timer.unref();
   }
 
-  /** Runs work on the state of now; undefined while there is none. The state lasts as long as the work. */
+  /** Runs work on the current state; undefined while there is none. The state lasts at least as long as the work. */
   async use<T>(work: (state: PinnedState) => T | Promise<T>): Promise<T | undefined> {
     this.letGo();
     this.#pinning ??= this.#current().finally(() => {
@@ -159,7 +159,7 @@ export class PinnedIndex {
   }
 }
 
-/** The heads of the data shards, if the index has exactly the state that each of them signs. */
+/** Returns the heads of the data shards, if the index has exactly the state that each of them signs. */
 function provenHeads(db: IndexDatabase): Map<number, ChainHead> | undefined {
   if (!areRootsKept(db)) return undefined;
   const positions = new UpstreamPositions(db);

@@ -10,7 +10,7 @@ import { bytes, readRequest, text, u32, u64 } from "../reads/request.ts";
 import type { PinnedIndex } from "./pinned-index.ts";
 
 const VIRTUAL_SHARDS = 256;
-/** How long the thread rests after a page: as long as that took, and at most so long. */
+/** Maximum time that the thread rests after a page; it rests as long as the page took. */
 const MAX_REST_MS = 1000;
 
 const METADATA = { shard: u32(1) };
@@ -24,15 +24,16 @@ const TOO_MANY: Refusal = {
 
 /** The methods by which other nodes fill their index from this one. */
 export interface ReplicationMethods {
-  /** Of ReplicationService. */
+  /** Methods of ReplicationService. */
   readonly replication: Readonly<Record<"GetShardSnapshotMetadata" | "GetShardTransactions", RawMethod>>;
-  /** Of HubService. */
+  /** Methods of HubService. */
   readonly hub: Readonly<Record<"GetTrieMetadataByPrefix", RawMethod>>;
 }
 
 /**
- * Serves snapshots as the reference node does: the state after a signed block, in pages of a thousand records in the order of their keys,
- * for each of 256 parts of a shard. Pages are read one at a time, clients in turns, and take at most half of the thread.
+ * Serves snapshots as the reference node does: the state after a signed block, in pages of a thousand records in the order
+ * of their keys, for each of 256 parts of a shard. Pages are read one at a time, with clients taking turns, and use at most
+ * half of the thread.
  */
 export function createReplication(pinned: PinnedIndex): ReplicationMethods {
   const turns = new FairTurns(TURNS.snapshotPages);
@@ -62,7 +63,7 @@ export function createReplication(pinned: PinnedIndex): ReplicationMethods {
           );
         const page = await inTurn(turns, call.clientKey, read);
         if (page === TOO_LATE) return err(TOO_MANY);
-        // In the words of the reference node, which readers know.
+        // Uses the reference node's wording, which readers know.
         if (!page)
           return err(
             unreadablePage("Failed to get transactions: No stores found for the given height and shard"),
@@ -99,7 +100,7 @@ export function createReplication(pinned: PinnedIndex): ReplicationMethods {
 
 const TOO_LATE = Symbol("too late");
 
-/** Runs work in its client's turn. The turn lasts twice as long as the work, so that the thread has time for others. */
+/** Runs work in its client's turn. The turn lasts twice as long as the work, so that the thread has time for other work. */
 async function inTurn<T>(
   turns: FairTurns,
   client: string,

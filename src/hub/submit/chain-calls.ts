@@ -11,11 +11,15 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** Calls to Ethereum mainnet over one RPC. */
 export interface ChainCalls {
-  /** Returns undefined if the chain confirms it. @throws when the RPC does not respond. */
+  /**
+   * Checks a message against the chain. Returns undefined if the chain confirms it.
+   *
+   * @throws Error when the RPC does not respond.
+   */
   confirm(need: ChainCheck): Promise<Rejection | undefined>;
 }
 
-/** @param l1RpcUrl the RPC of the operator */
+/** @param l1RpcUrl the operator's RPC. */
 export function createChainCalls(l1RpcUrl: string): ChainCalls {
   const clients = createClients(l1RpcUrl);
   return { confirm: (need) => runCheck(need, clients) };
@@ -24,8 +28,8 @@ export function createChainCalls(l1RpcUrl: string): ChainCalls {
 type Clients = ReturnType<typeof createClients>;
 
 /**
- * The operator trusts the RPC. Anyone can own a name under `.eth`, so the gateways of its resolver are not called at
- * all. Basenames all resolve through base.eth, whose gateway is called like any untrusted URL.
+ * Creates the RPC clients. The operator trusts the RPC. Anyone can own a name under `.eth`, so the gateways of its resolver
+ * are not called at all. Basenames all resolve through base.eth, whose gateway is called like any untrusted URL.
  */
 function createClients(l1RpcUrl: string) {
   const chain: Chain = mainnet;
@@ -52,8 +56,8 @@ async function runCheck(need: ChainCheck, clients: Clients): Promise<Rejection |
       hash: hex(need.claimHash),
       signature: hex(need.signature),
     });
-    // viem reports a failed call as not accepted. A second call that succeeds shows that the RPC works and the result
-    // is real.
+    // viem reports a failed call as not accepted. A second call that succeeds shows that the RPC works and the result is
+    // real.
     if (!accepted) await clients.plain.getChainId();
     return accepted ? undefined : invalid("the contract does not accept the claim signature");
   }
@@ -73,7 +77,7 @@ const GATEWAY_TIMEOUT_MS = 5_000;
 const MAX_GATEWAY_RESPONSE_BYTES = 256 * 1024;
 
 /**
- * Requests data from the gateways that a contract names (EIP-3668), one after the other, through the guarded client:
+ * Requests data from the gateways that a contract names (EIP-3668), one after the other, through the guarded client, because
  * a contract could name any host inside the operator's network.
  *
  * @returns the function for viem's `ccipRead.request`; it throws if no gateway returns data.
@@ -93,7 +97,7 @@ export function createGatewayRequest(client: OutboundClient) {
       if (!result.ok) continue;
       const response = result.value;
       if (response.status > 299) {
-        // By the standard, 4xx is final and 5xx means that the next gateway should be tried.
+        // According to the standard, 4xx is final and 5xx means that the next gateway should be tried.
         if (response.status < 500) break;
         continue;
       }

@@ -19,9 +19,10 @@ const TOO_MANY_WAIT = rejection("unavailable", "too many messages wait for the E
 export type ChainChecker = ReturnType<typeof createChainChecker>;
 
 /**
- * Checks against Ethereum mainnet over `l1RpcUrl`. Without it, messages that need a chain are refused as unavailable.
- * A verification by a contract on another chain is unavailable too, because there is no RPC for it. A bounded number
- * of checks run concurrently and a bounded number wait, those of a client half of both; more are unavailable.
+ * Creates a checker against Ethereum mainnet over `l1RpcUrl`. Without it, messages that need a chain are refused as
+ * unavailable. A verification by a contract on another chain is unavailable too, because there is no RPC for it. A limited
+ * number of checks run concurrently and a limited number wait, at most half of both for one client; further ones are
+ * unavailable.
  */
 export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: string }) {
   const { l1RpcUrl } = options;
@@ -32,7 +33,7 @@ export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: strin
     /**
      * Returns undefined if the message needs nothing from a chain, or the chain confirms it.
      *
-     * @param client whose share of the checks it takes.
+     * @param client the client whose share of the checks it uses.
      */
     async check(message: SignedMessage, client: string): Promise<Rejection | undefined> {
       const need = needsChainCheck(message.data);
@@ -48,7 +49,7 @@ export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: strin
         }));
         return checked === undefined ? TOO_MANY_WAIT : checked.refusal;
       } catch {
-        // Without a response the message is neither valid nor invalid. Its sender may try again.
+        // Without a response, the message is neither valid nor invalid. Its sender may try again.
         return rejection("unavailable", "the Ethereum RPC returned no response to check the message with");
       }
     },

@@ -3,17 +3,17 @@ import { connectUpstream } from "../../upstream/calls/connection.ts";
 import type { EndpointStatus } from "../../upstream/peers/endpoints/endpoint-status.ts";
 import type { SubmitTarget } from "./write-through.ts";
 
-/** Between two looks at the state of the nodes. */
+/** Interval between reads of the state of the nodes. */
 const LOOK_MS = 2000;
 
-/** Connections to the followed nodes for what clients submit and for the blocks that are passed on. */
+/** Connections to the followed nodes, for messages that clients submit and for blocks that are relayed. */
 export type FollowedNodes = ReturnType<typeof connectFollowedNodes>;
 
 export interface FollowedNodesDeps {
   /** From the settings, at least one. */
   readonly urls: readonly string[];
   readonly contact: string;
-  /** How the follower finds the nodes. Not called for a single one. */
+  /** Returns the states of the nodes as the follower sees them. Not called for a single node. */
   readonly states: () => Promise<readonly EndpointStatus[]>;
 }
 
@@ -27,21 +27,21 @@ export function connectFollowedNodes({ urls, contact, states }: FollowedNodesDep
       (found) => {
         known = found;
       },
-      // A worker that does not respond is reported by the watch of the upstream.
+      // The watch of the upstream reports a worker that does not respond.
       () => {},
     );
   const timer = clients.length > 1 ? setInterval(look, LOOK_MS) : undefined;
   if (timer) void look();
   const clientOf = (status: EndpointStatus | undefined) => (status && clients[status.position - 1]) ?? only;
   return {
-    /** The first node of the settings that is well. */
+    /** Returns the first node of the settings that is healthy. */
     first(): SubmitTarget {
       const client = clientOf(
         known.find(({ state }) => state === "ok") ?? known.find(({ state }) => state === "lagging"),
       );
       return { client, isFirst: client === only };
     },
-    /** The node that blocks are read from at the moment. */
+    /** Returns the node from which blocks are read at the moment. */
     active: (): Client => clientOf(known.find(({ isActive }) => isActive)),
     close(): void {
       clearInterval(timer);

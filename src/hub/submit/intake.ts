@@ -21,7 +21,7 @@ export interface IntakeDeps {
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
   readonly chain: ChainChecker;
-  /** Merges validated records. Resolves with their outcomes when they are durable. */
+  /** Merges validated records. Resolves with their outcomes once they are durable. */
   readonly submit: (records: EncodedRecord[]) => Promise<MergeOutcome[]>;
 }
 
@@ -72,7 +72,7 @@ export class Intake {
     return this.#check.submitting([bytes], handle, client);
   }
 
-  /** Checks a message or a frame action, on the chain too if it needs that. */
+  /** Checks a message or a frame action, also on the chain if necessary. */
   validate(bytes: Uint8Array, client?: string): Promise<Checked> {
     return this.#check.withinLimits([bytes], () => this.#checkOne(bytes, true, client), client);
   }
@@ -87,7 +87,7 @@ export class Intake {
       const mergeUpTo = async (checked: readonly Checked[]) => {
         results.push(...(await this.#mergeChecked(checked.slice(results.length), client)));
       };
-      // A message may depend on a key message before it in the same request.
+      // A message may depend on an earlier key message in the same request.
       const mergeKeys = async (before: readonly Checked[]) => {
         if (!before.slice(results.length).some(isKeyMessage)) return false;
         await mergeUpTo(before);
@@ -112,8 +112,7 @@ export class Intake {
   }
 
   /**
-   * Checks the messages that need it on the chain and merges the valid ones. Returns each message, or why it was
-   * refused.
+   * Checks the messages that need it on the chain, and merges the valid ones. Returns each message, or why it was refused.
    */
   async #mergeChecked(checked: readonly Checked[], client = ""): Promise<Checked[]> {
     const results = await this.#checkOnChain(checked, client);
@@ -148,7 +147,7 @@ function isKeyMessage(checked: Checked): boolean {
   return body?.$case === "keyAddBody" || body?.$case === "keyRemoveBody";
 }
 
-/** The record for the writer: the message in its stored form, without any unsigned `data` of the envelope. */
+/** Returns the record for the writer: the message in its stored form, without any unsigned `data` in the envelope. */
 function toRecord(message: SignedMessage): EncodedRecord {
   return { kind: "message", bytes: encodeMessage(message) };
 }

@@ -13,12 +13,12 @@ const DATA_FIELD = 1;
 /** Hashes have 20 bytes. Longer bytes are not returned. */
 const MAX_SHOWN_HASH_BYTES = 64;
 
-/** Unknown fields. Clients send none, and each costs time. */
+/** Maximum number of unknown fields. Clients send none, and each costs time. */
 const MAX_OTHER_FIELDS = 1000;
 
 /**
- * Splits a SubmitBulkMessagesRequest into encoded messages, so that one malformed message is refused on its own.
- * Refuses bytes that are not such a request, and stops at one that has more than `maxMessages`.
+ * Splits a SubmitBulkMessagesRequest into encoded messages, so that a malformed message is refused on its own. Refuses bytes
+ * that are not such a request, and stops if there are more than `maxMessages`.
  */
 export function splitBulkRequest(bytes: Uint8Array, maxMessages: number): Result<Uint8Array[], Rejection> {
   const messages: Uint8Array[] = [];
@@ -47,24 +47,23 @@ export function splitBulkRequest(bytes: Uint8Array, maxMessages: number): Result
 const UNREADABLE = err(rejection("bad_request.parse_failure", "request cannot be decoded"));
 
 /**
- * Returns the wire object of a message for a response: its `data` is what its hash covers, regardless of the
- * request's `data`.
+ * Returns the wire object of a message for a response. Its `data` is what its hash covers, whatever `data` the request had.
  */
 export function toResponse(message: SignedMessage): Message {
   return { ...toWire(message), data: message.data };
 }
 
-/** The result of an accepted message in a bulk response. */
+/** Returns the result of an accepted message in a bulk response. */
 export function acceptedInBulk(message: SignedMessage): BulkMessageResponse {
   return { response: { $case: "message", value: toResponse(message) } };
 }
 
-/** The result of a refused message in a bulk response. */
+/** Returns the result of a refused message in a bulk response. */
 export function refusedInBulk(
   { code, reason }: Rejection,
   received: Uint8Array | undefined,
 ): BulkMessageResponse {
-  // The sender identifies the message by the hash that it contains.
+  // The sender identifies the message by the hash in it.
   const claimed = received && claimedHash(received);
   const hash = claimed && claimed.length <= MAX_SHOWN_HASH_BYTES ? claimed : new Uint8Array();
   return {
@@ -72,7 +71,7 @@ export function refusedInBulk(
   };
 }
 
-/** Encodes the response with a message. Its data is the signed bytes, which are not encoded again. */
+/** Encodes the response for a message. Its data is the signed bytes, which are not encoded again. */
 export function encodeResponse(message: SignedMessage): Uint8Array {
   const data = new BinaryWriter().tag(DATA_FIELD, LENGTH_DELIMITED).bytes(message.dataBytes);
   return Message.encode(toWire(message), data).finish();

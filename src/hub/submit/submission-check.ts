@@ -12,34 +12,38 @@ import { isCostly, validateForm, verifyClaim } from "../../protocol/validate/mes
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 
-/** Dependencies and limits of checking submitted messages. */
+/** Dependencies and limits for checking submitted messages. */
 export interface SubmissionCheckDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
   /** Whether an upstream decides who may write. It may know users that the index does not know yet. */
   readonly upstreamDecides: boolean;
-  /** Why the node merges nothing now, whatever is submitted. Default: it always merges. */
+  /** Returns why the node merges nothing now, whatever is submitted. Default: it always merges. */
   readonly refusal?: () => Rejection | undefined;
-  /** Default: the service's own. */
+  /** Default: the program's own limits. */
   readonly limits?: SubmissionLimits;
 }
 
 export interface SubmissionLimits {
   readonly messagesPerRequest: number;
-  /** Limit of one encoded message. The largest data and an unsigned copy of it, which clients send too, fit. */
+  /**
+   * Maximum size of an encoded message. It has room for the largest data and the unsigned copy of it that clients also send.
+   */
   readonly messageBytes: number;
-  /** Limit of the messages of all requests that are being checked, merged or forwarded. */
+  /** Maximum total size of the messages of all requests that are being checked, merged or forwarded. */
   readonly bytesInFlight: number;
 }
 
-/** For the messages in flight. */
+/** Divisor of the messages in flight that one client may have. */
 const CLIENT_SHARE = 2;
-/** For one large message of a client that has no other, where others take all of the bytes. */
+/**
+ * Divisor of the bytes reserved for one large message of a client that has no other, while other clients use all the rest.
+ */
 const RESERVED_SHARE = 128;
-/** The client of what this node submits itself. */
+/** Stands for the client of what this node itself submits. */
 const THIS_NODE = "";
-/** So long the check of a bulk request keeps the thread. */
+/** How long the check of a bulk request may occupy the thread at a time. */
 const SLICE_MS = 2;
 
 const TOO_MANY_WAIT = rejection("unavailable", refusalText(TURNS.bulkChecks.unit, "client"));
@@ -49,7 +53,7 @@ interface Task {
   readonly run: () => Promise<unknown>;
 }
 
-/** Bytes that a message counts for in addition to its size: the objects that it is decoded into. */
+/** Bytes that a message counts in addition to its size, for the objects into which it is decoded. */
 const OVERHEAD_BYTES = 1024;
 
 export const SUBMISSION_LIMITS: SubmissionLimits = {
@@ -62,8 +66,8 @@ export const SUBMISSION_LIMITS: SubmissionLimits = {
 export type Checked = Result<SignedMessage, Rejection>;
 
 /**
- * Limits and checks submitted messages. Every path of submission passes here. A message that is refused here has cost
- * little, and one that passes is valid by itself.
+ * Limits and checks submitted messages. Every submission passes through here. A message refused here has cost little, and
+ * one that passes is valid by itself.
  */
 export class SubmissionCheck {
   readonly #context: SubmissionCheckDeps;
@@ -85,14 +89,14 @@ export class SubmissionCheck {
     });
   }
 
-  /** Messages per request. */
+  /** Maximum number of messages per request. */
   get maxMessages(): number {
     return this.#limits.messagesPerRequest;
   }
 
   /**
-   * Runs `handle` for a request that submits messages, unless the node merges nothing now. A node that forwards them refuses as well: it
-   * would not see their outcome.
+   * Runs `handle` for a request that submits messages, unless the node merges nothing now. A node that forwards messages
+   * refuses them too, because it would not see their outcome.
    *
    * @returns as `withinLimits`.
    */
@@ -106,8 +110,8 @@ export class SubmissionCheck {
   }
 
   /**
-   * Runs `handle` for a request whose messages count as in flight until it is done. On a busy thread it waits for the turn of its client,
-   * because a refused message costs the check of a signature, too.
+   * Runs `handle` for a request whose messages count as in flight until it is done. On a busy thread it waits for its
+   * client's turn, because even a refused message costs the check of a signature.
    *
    * @returns the result of `handle`, or why the request is refused.
    */
@@ -135,10 +139,10 @@ export class SubmissionCheck {
   }
 
   /**
-   * Checks one message: first its form and its own signature, then, if more is needed, its author, and only then the
-   * costly claim. If an upstream decides and the index does not know the author, the upstream makes the costly check.
+   * Checks one message: first its form and its own signature, then, if more is needed, its author, and only then the costly
+   * claim. If an upstream decides and the index does not know the author, the upstream makes the costly check.
    *
-   * @param acceptsFrameActions whether the message is only asked about.
+   * @param acceptsFrameActions whether the message is only being validated, not submitted.
    */
   check(bytes: Uint8Array, acceptsFrameActions = false): Checked {
     const decoded = decodeMessage(bytes);
@@ -154,7 +158,7 @@ export class SubmissionCheck {
     if (authorRefusal) return upstreamDecides ? decoded : err(authorRefusal);
     const wrongClaim = verifyClaim(message);
     if (wrongClaim) return err(wrongClaim);
-    // The writer admits the message again. A message that is refused here costs it nothing.
+    // The writer admits the message again. A message refused here costs the writer nothing.
     const isKeyMessage =
       message.data.body?.$case === "keyAddBody" || message.data.body?.$case === "keyRemoveBody";
     const notAdmitted = isKeyMessage && !upstreamDecides ? admit(admission, message) : undefined;

@@ -15,25 +15,25 @@ import { relayedFault, shownText } from "../grpc-errors.ts";
 import { acceptedInBulk, refusedInBulk } from "./message-responses.ts";
 import type { SubmissionCheck } from "./submission-check.ts";
 
-/** A node that gets messages. */
+/** A node that receives messages. */
 export interface SubmitTarget {
   readonly client: Client;
-  /** Whether it is the first one of the settings: no other gets the credentials. */
+  /** Whether it is the first one of the settings. No other node receives the credentials. */
   readonly isFirst: boolean;
 }
 
-/** Dependencies and settings of forwarding. */
+/** Dependencies and settings for forwarding. */
 export interface WriteThroughDeps {
-  /** Returns the node that gets the next message. */
+  /** Returns the node that receives the next message. */
   readonly target: () => SubmitTarget;
-  /** Basic credentials of the first node; both empty if it needs none. */
+  /** Basic credentials for the first node; both empty if it needs none. */
   readonly username: string;
   readonly password: string;
   readonly check: SubmissionCheck;
   readonly clock: Clock;
   /** Called at most once a minute when the upstream refuses this node's credentials. */
   readonly onLoginRefused: () => void;
-  /** Timeout of a call. Default: the service's own. */
+  /** Timeout of a call in milliseconds. Default: the program's own. */
   readonly timeoutMs?: number;
 }
 
@@ -41,9 +41,9 @@ const TIMEOUT_MS = 15_000;
 const LOGIN_REPORT_INTERVAL_MS = 60_000;
 
 /**
- * Forwards messages to the upstream instead of merging them. The rules that depend only on a message are checked
- * here first; the upstream checks the others (admission, names on a chain, limits). OK means that the upstream has
- * queued the message. The message itself arrives over the feed that the node follows.
+ * Forwards messages to the upstream instead of merging them. The rules that depend only on a message are checked here first;
+ * the upstream checks the rest (admission, names on a chain, limits). OK means that the upstream has queued the message. The
+ * message itself arrives over the feed that the node follows.
  */
 export class WriteThrough {
   readonly #options: WriteThroughDeps;
@@ -66,9 +66,9 @@ export class WriteThrough {
   }
 
   /**
-   * Forwards the messages of one write, several in one call. Upstreams fail all messages of an fid for an error of one, so
-   * those that a call of several did not accept are forwarded once more, one after the other. After a response that was lost,
-   * the rest is not waited for.
+   * Forwards the messages of one write, several per call. Upstreams fail all messages of an fid for an error of one, so
+   * messages that such a call did not accept are forwarded again, one after the other. After a lost response, the rest is
+   * not waited for.
    */
   async submitWrite(received: readonly Uint8Array[]): Promise<readonly SubmitResult[]> {
     const { check } = this.#options;
@@ -77,7 +77,7 @@ export class WriteThrough {
       if (!all.ok) return all;
       const checked = all.value;
       const valid = checked.flatMap((result) => (result.ok ? [result.value] : []));
-      // Shard 0 takes no bulk.
+      // Shard 0 does not accept bulk requests.
       const bulk = valid.filter(({ data }) => !isChannelMessage(data));
       const inBulk = bulk.length > 1 ? await this.#acceptedInBulk(bulk) : new Set<string>();
       let isLost = false;
@@ -101,7 +101,7 @@ export class WriteThrough {
     return response.ok ? { kind: "accepted" } : resultOf(response.error);
   }
 
-  /** Returns the hashes, as hex, of the messages that one call of all has brought into the upstream. */
+  /** Forwards all messages in one call. Returns the hashes, as hex, of those that the upstream has accepted. */
   async #acceptedInBulk(messages: readonly SignedMessage[]): Promise<ReadonlySet<string>> {
     const request = SubmitBulkMessagesRequest.encode({ messages: messages.map(toWire) }).finish();
     const response = await this.#call(HubServiceService.submitBulkMessages.path, request);
@@ -113,9 +113,9 @@ export class WriteThrough {
   }
 
   /**
-   * Forwards the valid messages in one call. Returns the results in the order of the request. The upstream's results
-   * are in the order of its shards, so they are matched by hash, and a repeated message is forwarded once. If the
-   * call fails as a whole, so does the request.
+   * Forwards the valid messages in one call. Returns the results in the order of the request. The upstream's results are in
+   * the order of its shards, so they are matched by hash, and a repeated message is forwarded once. If the call fails as a
+   * whole, so does the request.
    */
   submitBulk(
     received: readonly Uint8Array[],
@@ -194,8 +194,8 @@ function refusedHere({ code, reason }: Rejection): SubmitResult {
 const LOST: SubmitResult = { kind: "unknown", reason: "an earlier message of the write got no answer" };
 
 /**
- * What an error of the upstream means for a message: only its own codes of bad requests are a refusal. After everything else the
- * message may be on its way.
+ * Returns what an error of the upstream means for a message. Only its own codes for bad requests are a refusal; after
+ * anything else the message may be on its way.
  */
 function resultOf({ code, details, metadata }: ServiceError): SubmitResult {
   if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED) return { kind: "login_refused" };
@@ -207,7 +207,7 @@ function resultOf({ code, details, metadata }: ServiceError): SubmitResult {
 const NO_RESULT = rejection("unavailable", "the upstream gave no result for the message; try again");
 
 /**
- * The upstream's results of the forwarded messages. Accepted messages are returned in this node's own encoding;
+ * Returns the upstream's results for the forwarded messages. Accepted messages are returned in this node's own encoding;
  * results of other messages are dropped.
  */
 function resultsByHash(

@@ -14,13 +14,13 @@ import {
   MemberState,
 } from "./slots.ts";
 
-/** What decides whether a message of a channel is admitted. */
+/** State of a channel that decides whether its messages are admitted. */
 export interface ChannelView {
   readonly isRegistered: boolean;
-  /** The fid whose verification of the owner's address is the newest; 0 while the channel is parked. */
+  /** The fid with the newest verification of the owner's address; 0 while the channel is parked. */
   readonly ownerFid: number;
   readonly membershipMode: MembershipMode;
-  /** Live moderators. */
+  /** Number of live moderators. */
   readonly moderators: number;
   readonly memberSlots: number;
   readonly moderationSlots: number;
@@ -30,13 +30,14 @@ export interface ChannelView {
 
 type Role = "owner" | "moderator" | "member" | "other";
 
-/** Why a message is refused whose author lacks the role for it. */
+/** Reason for refusing a message whose author lacks the required role. */
 export const UNAUTHORIZED = "unauthorized channel action";
 const WRONG_STATE = "invalid channel target state";
 
 /**
- * Returns why a valid message of a channel is not admitted, in the reference node's words; undefined if it is. Only the node that
- * decides a message asks this: one that follows another has another state of owners than that of the moment.
+ * Returns why a valid message of a channel is not admitted, in the reference node's words; undefined if it is. Only the node
+ * that decides a message calls this, because the owners known to a following node may differ from those at the time of the
+ * decision.
  */
 export function channelRefusal(
   { fid: author, body }: Pick<MessageData, "fid" | "body">,
@@ -60,7 +61,7 @@ export function channelRefusal(
   }
 }
 
-/** A member leaves by itself, also while the channel is parked. */
+/** Reports whether a member leaves on its own account, which is allowed even while the channel is parked. */
 function isSelfLeave(author: number, body: MessageData["body"]): boolean {
   if (body?.$case !== "channelMemberBody") return false;
   return body.value.fid === author && body.value.action === Action.CHANNEL_MEMBER_ACTION_REMOVE_MEMBER;
@@ -122,7 +123,10 @@ function memberRefusal({ author, role, body, view }: MemberAct): string | undefi
   }
 }
 
-/** A slot is never given back, so only a message that takes a new one meets the bound. */
+/**
+ * Returns a refusal if a channel has no room. A slot is never freed, so the limit only concerns messages that take a new
+ * one.
+ */
 function capRefusal(slot: ChannelSlot | undefined, view: ChannelView): string | undefined {
   if (!slot || view.hasSlot(slot)) return undefined;
   const isFull =

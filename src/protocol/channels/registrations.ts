@@ -4,38 +4,38 @@ import { CHANNEL_ID_BYTES } from "./slots.ts";
 
 const ADDRESS_BYTES = 20;
 
-/** Where an event is on its chain. */
+/** Position of an event on its chain. */
 export interface ChainPosition {
   readonly block: number;
   readonly tx: number;
   readonly log: number;
 }
 
-/** What the registry says of a channel. */
+/** State of a channel in the registry. */
 export interface ChannelRegistration {
   /** keccak256 of the key. */
   readonly channelId: Uint8Array;
-  /** The name, byte for byte as it was registered. */
+  /** The name, byte for byte as registered. */
   readonly key: string;
   readonly ownerAddress: Uint8Array;
-  /** Unix seconds. The protocol never looks at it. */
+  /** Unix seconds. The protocol itself never uses it. */
   readonly expiry: number;
-  /** The event that was applied last has it. */
+  /** Position of the event that was applied last. */
   readonly position: ChainPosition;
-  /** The time of the first registration, in unix seconds. */
+  /** Time of the first registration, in Unix seconds. */
   readonly registeredAt: number;
 }
 
-/** Returns the channel that an event of the registry names; undefined for an event that names none. */
+/** Returns the channel that an event of the registry names; undefined if it names none. */
 export function channelIdOfEvent({ body }: OnChainEvent): Uint8Array | undefined {
   if (body?.$case !== "channelRegisterEventBody") return undefined;
   return body.value.label.length === CHANNEL_ID_BYTES ? body.value.label : undefined;
 }
 
 /**
- * Returns the registration after an event of the channel; undefined where the event changes nothing: it is not one of the registry's
- * own form, names an unknown channel, or is earlier on the chain than the one that was applied last. Events are applied in the
- * order in which shard 0 decided them.
+ * Returns the registration after an event of the channel; undefined if the event changes nothing, because it does not have
+ * the registry's form, names an unknown channel, or is earlier on the chain than the event that was applied last. Events are
+ * applied in the order in which shard 0 decided them.
  *
  * @param current the registration so far; undefined for an unknown channel.
  */
@@ -66,7 +66,7 @@ export function registrationAfter(
   }
 }
 
-/** Returns the id of the channel with a name: 32 bytes. */
+/** Returns the 32-byte id of the channel with a name. */
 export function channelIdOfKey(key: string): Uint8Array {
   return keccak_256(Buffer.from(key, "utf8"));
 }
@@ -75,7 +75,7 @@ function isIdOf(key: string, channelId: Uint8Array): boolean {
   return Buffer.compare(channelIdOfKey(key), channelId) === 0;
 }
 
-/** Whether a position of the chain precedes another. */
+/** Reports whether one position on the chain precedes another. */
 export function isBefore(a: ChainPosition, b: ChainPosition): boolean {
   return (a.block - b.block || a.tx - b.tx || a.log - b.log) < 0;
 }

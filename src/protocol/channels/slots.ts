@@ -19,26 +19,32 @@ export const ChannelSlotKind = {
 
 export type ChannelSlotKind = (typeof ChannelSlotKind)[keyof typeof ChannelSlotKind];
 
-/** The states of a member's slot, with the numbers of the reference node's responses. */
+/** The states of a member's slot, numbered as in the reference node's responses. */
 export const MemberState = { None: 0, Member: 1, Moderator: 2, Removed: 3, Banned: 4 } as const;
 
 export type MemberState = (typeof MemberState)[keyof typeof MemberState];
 
-/** The states of the other slots. A moderated cast is hidden while its slot is `On`, and a channel has a pin while that is `On`. */
+/**
+ * The states of the other slots. A moderated cast is hidden while its slot is `On`, and a channel has a pin while its slot
+ * is `On`.
+ */
 export const SlotState = { On: 1, Off: 2 } as const;
 
-/** The most slots of a channel. A slot is never given back. */
+/** Maximum numbers of slots of a channel. A slot is never freed. */
 export const MAX_MEMBER_SLOTS = 8192;
 export const MAX_MODERATION_SLOTS = 16_384;
 export const MAX_MODERATORS = 10;
 
 export const CHANNEL_ID_BYTES = 32;
 
-/** The slot that a message of a channel takes, and the state that it puts it in. The last message that shard 0 merged holds a slot. */
+/**
+ * The slot that a message of a channel takes, with the state that it sets. A slot contains the last message that shard 0
+ * merged.
+ */
 export interface ChannelSlot {
   readonly channelId: Uint8Array;
   readonly kind: ChannelSlotKind;
-  /** The fid of a member in 8 bytes, the hash of a moderated cast, or nothing. */
+  /** The fid of a member in 8 bytes, the hash of a moderated cast, or empty. */
   readonly target: Uint8Array;
   /** 0 for slots other than a member's. */
   readonly targetFid: number;
@@ -61,7 +67,7 @@ export function isChannelMessage({ body }: Pick<MessageData, "body">): boolean {
   }
 }
 
-/** Returns the slot of a valid message; undefined for a message of no channel. */
+/** Returns the slot of a valid message; undefined for a message that does not concern a channel. */
 export function channelSlotOf({ body }: Pick<MessageData, "body">): ChannelSlot | undefined {
   switch (body?.$case) {
     case "channelUpdateBody": {
@@ -97,14 +103,14 @@ function memberSlot(body: Pick<ChannelMemberBody, "channelId" | "fid">) {
   return { ...slot(body, ChannelSlotKind.Member), target: memberTarget(body.fid) };
 }
 
-/** The target of a member's slot: fids sort by their number. */
+/** Returns the target of a member's slot. Targets sort by fid. */
 export function memberTarget(fid: number): Uint8Array {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(fid));
   return bytes;
 }
 
-/** Returns the state of a member after an action that was merged. */
+/** Returns the state of a member after a merged action. */
 export function stateAfter(action: Action): MemberState {
   switch (action) {
     case Action.CHANNEL_MEMBER_ACTION_ADD_MEMBER:
@@ -128,7 +134,11 @@ export interface ChannelModes {
   readonly membershipMode: MembershipMode;
 }
 
-/** @param update the settings of the channel; undefined for a channel without any. */
+/**
+ * Returns the modes of a channel.
+ *
+ * @param update the settings of the channel; undefined for a channel without any.
+ */
 export function modesOf(
   update: Pick<ChannelUpdateBody, "castingMode" | "membershipMode"> | undefined,
 ): ChannelModes {

@@ -1,4 +1,4 @@
-/** The words of a block of 64 bytes, little endian. Hashing is synchronous, so all calls share them. */
+/** The words of a block of 64 bytes, little-endian. Hashing is synchronous, so all calls share them. */
 export const words = new Int32Array(16);
 /** The chaining value. */
 export const chain = new Int32Array(8);
@@ -10,9 +10,9 @@ const IV_3 = 0xa54ff53a | 0;
 const LAST_ROUND = 6;
 
 /**
- * The compression function of BLAKE3 (section 2.2 of https://github.com/BLAKE3-team/BLAKE3-specs) for the counter 0: mixes `words`
- * into `chain`. The state and the words are local variables, which takes a third of the time of arrays: every stored message is
- * hashed, and so is every key of the state's trie.
+ * The compression function of BLAKE3 (section 2.2 of https://github.com/BLAKE3-team/BLAKE3-specs) for counter 0: mixes
+ * `words` into `chain`. The state and the words are local variables, which takes a third of the time of arrays. Every stored
+ * message is hashed, and so is every key of the state's trie.
  */
 export function compress(length: number, flags: number): void {
   let m0 = words[0] as number;
@@ -115,7 +115,7 @@ export function compress(length: number, flags: number): void {
     v9 = (v9 + v14) | 0;
     v4 = rotateRight(v4 ^ v9, 7);
     if (round === LAST_ROUND) break;
-    // The next round reads the words in another order: each takes the place of the one before it in a cycle.
+    // The next round reads the words in another order: in a cycle, each takes the place of the previous one.
     const first0 = m0;
     m0 = m2;
     m2 = m3;

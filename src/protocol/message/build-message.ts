@@ -32,9 +32,8 @@ export function ed25519KeyFromSeed(seed: Uint8Array): Ed25519Key {
 }
 
 /**
- * Encodes and signs message data in the form in which nodes store a message: `data_bytes`, the first 20 bytes of its
- * BLAKE3 hash, and an Ed25519 signature of that hash. The result is deterministic. The rules of the message type are
- * not checked.
+ * Encodes and signs message data in the form in which nodes store a message: `data_bytes`, the first 20 bytes of its BLAKE3
+ * hash, and an Ed25519 signature of that hash. The result is deterministic. Does not check the rules of the message type.
  */
 export function buildMessage(data: MessageData, signer: Ed25519Key): SignedMessage {
   const dataBytes = MessageData.encode(data).finish();

@@ -1,7 +1,7 @@
 import { MessageType } from "../wire/generated/message.ts";
 import type { SignedMessage } from "./signed-message.ts";
 
-/** The stores whose size the storage limits bound, by their wire numbers, and one for gasless keys. */
+/** The stores that storage limits apply to, by their wire numbers, and one for gasless keys. */
 export const Store = {
   Casts: 1,
   Links: 2,
@@ -18,7 +18,7 @@ export type Store = (typeof Store)[keyof typeof Store];
 export const Kind = {
   Add: 0,
   Remove: 1,
-  /** A compact link state. It counts towards the limit and is never pruned. */
+  /** A compact link state. It counts towards the limit but is never pruned. */
   Compact: 2,
 } as const;
 
@@ -142,7 +142,7 @@ export type ConflictOutcome = "replace" | "duplicate" | "conflict";
  * greater hash. Compact states: strictly later time. Other stores: later time, then the greater hash.
  */
 export function resolveConflict(store: Store, current: Rank, incoming: Rank): ConflictOutcome {
-  // The hash covers the time, and computing it may take rebuilding the message.
+  // The hash covers the time, and computing it may require rebuilding the message.
   const isSame =
     current.timestamp === incoming.timestamp &&
     current.kind === incoming.kind &&

@@ -21,10 +21,11 @@ export interface SignedMessage {
 }
 
 /**
- * Decodes a wire `Message`. If `data_bytes` is set, the envelope's own `data` is ignored because no signature covers
- * it. Otherwise the signed bytes are `data` as it was sent, if it has the hash of the message: published clients hash an encoding
- * that is not canonical. If it has another, `data` is encoded again in canonical form, as the reference node does. Returns a
- * `bad_request.parse_failure` for bytes that are not a message or larger than any. Integers above 2^53 - 1 are read as that.
+ * Decodes a wire `Message`. If `data_bytes` is set, the envelope's own `data` is ignored, because no signature covers it.
+ * Otherwise the signed bytes are `data` as sent, if it has the hash of the message: published clients hash an encoding that
+ * is not canonical. If its hash differs, `data` is encoded again in canonical form, as the reference node does. Returns a
+ * `bad_request.parse_failure` for bytes that are not a message, or that are larger than any message. Integers above 2^53 - 1
+ * are read as 2^53 - 1.
  */
 export function decodeMessage(bytes: Uint8Array): Result<SignedMessage, Rejection> {
   if (bytes.length > MAX_MESSAGE_BYTES)
@@ -41,7 +42,7 @@ export function decodeMessage(bytes: Uint8Array): Result<SignedMessage, Rejectio
 
 export type DecodeMessage = typeof decodeMessage;
 
-/** Returns a `decodeMessage` that decodes the bytes of one array once. They must stay as they are. */
+/** Returns a `decodeMessage` that decodes the bytes of each array only once. The bytes must not change. */
 export function decodingOnce(): DecodeMessage {
   const decoded = new Map<Uint8Array, ReturnType<DecodeMessage>>();
   return (bytes) => decoded.getOrInsertComputed(bytes, decodeMessage);
@@ -56,7 +57,10 @@ export function signedMessageFromWire(message: Message): Result<SignedMessage, R
   }
 }
 
-/** Twice the largest data, and as much for what else an envelope may have. Empty items need eighty times their bytes once decoded. */
+/**
+ * Twice the largest data, plus as much for the rest of the envelope. Once decoded, empty items need eighty times their
+ * bytes.
+ */
 const MAX_MESSAGE_BYTES = 262_144;
 
 const DATA_FIELD = 1;
@@ -64,8 +68,8 @@ const HASH_FIELD = 2;
 const LENGTH_DELIMITED = 2;
 
 /**
- * Returns the hash field of an encoded message without decoding the rest; undefined if it cannot be read. The hash is
- * not verified.
+ * Returns the hash field of an encoded message without decoding the rest; undefined if it cannot be read. The hash is not
+ * verified.
  */
 export function claimedHash(bytes: Uint8Array): Uint8Array | undefined {
   try {
@@ -75,7 +79,7 @@ export function claimedHash(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** Returns the last value of a field of bytes. */
+/** Returns the last value of a bytes field. */
 function fieldOf(bytes: Uint8Array, wanted: number): Uint8Array | undefined {
   let value: Uint8Array | undefined;
   const reader = new BinaryReader(bytes);
@@ -87,12 +91,12 @@ function fieldOf(bytes: Uint8Array, wanted: number): Uint8Array | undefined {
   return value;
 }
 
-/** Encodes a message in the form in which the node stores it: `data_bytes` only, without `data`. */
+/** Encodes a message in the form in which the node stores it: only `data_bytes`, without `data`. */
 export function encodeMessage(message: SignedMessage): Uint8Array {
   return Message.encode(toWire(message)).finish();
 }
 
-/** Returns the wire object of a message, with `data_bytes` only. */
+/** Returns the wire object of a message, with only `data_bytes`. */
 export function toWire(message: SignedMessage): Message {
   return {
     data: undefined,
@@ -109,7 +113,7 @@ function hasDataBytes({ dataBytes }: Message): boolean {
   return dataBytes !== undefined && dataBytes.length > 0;
 }
 
-/** @param sentData `data` as it was sent, if the message has no `data_bytes`. */
+/** @param sentData `data` as sent, if the message has no `data_bytes`. */
 function fromWire(message: Message, sentData?: Uint8Array): Result<SignedMessage, Rejection> {
   const dataBytes = hasDataBytes(message) ? message.dataBytes : signedData(message, sentData);
   if (!dataBytes)
@@ -138,14 +142,12 @@ function parseFailure(cause: unknown): Rejection {
   return rejection("bad_request.parse_failure", `message cannot be decoded: ${detail}`);
 }
 
-/**
- * The largest data of any message type (that of a compact link state). Larger data is refused before it is decoded.
- */
+/** Size of the largest data of any message type (a compact link state). Larger data is refused before it is decoded. */
 export const MAX_DATA_BYTES_OF_ANY_TYPE = 65_536;
 
 /**
- * Decodes the data of a message as strictly as the reference node: invalid UTF-8, wrong wire types and lengths that
- * do not fit are a `bad_request.parse_failure`.
+ * Decodes the data of a message as strictly as the reference node: invalid UTF-8, wrong wire types and inconsistent lengths
+ * are a `bad_request.parse_failure`.
  */
 export function decodeMessageData(dataBytes: Uint8Array): Result<MessageData, Rejection> {
   if (dataBytes.length > MAX_DATA_BYTES_OF_ANY_TYPE) {
@@ -157,8 +159,8 @@ export function decodeMessageData(dataBytes: Uint8Array): Result<MessageData, Re
 }
 
 /**
- * Encodes a message that is given as JSON, as the libraries of the protocol write it: bytes in base64, enums by name or number,
- * keys in camel or snake case. With `dataBytes`, `data` is not read: nothing signs it. Otherwise `data` is encoded.
+ * Encodes a message given as JSON in the form that the protocol's libraries write: bytes in base64, enums by name or number,
+ * keys in camel or snake case. With `dataBytes`, `data` is not read, because nothing signs it. Otherwise `data` is encoded.
  *
  * @returns the bytes of a message that is not validated, or why there are none.
  */
@@ -178,7 +180,7 @@ function isText(value: unknown): boolean {
   return typeof value === "string" && value !== "";
 }
 
-/** Returns the fids that a response with the message shows besides its author; 0 and repeated fids may be among them. */
+/** Returns the fids, other than its author, that a response with the message shows; may include 0 and repeated fids. */
 export function mentionedFids({ body }: MessageData): number[] {
   switch (body?.$case) {
     case "castAddBody": {

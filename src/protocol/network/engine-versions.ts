@@ -1,9 +1,9 @@
 import { FarcasterNetwork } from "../wire/generated/message.ts";
 
-/** A version of the rules that the validators apply, and when it takes effect. */
+/** A version of the rules that the validators apply, with the time when it takes effect. */
 interface EngineVersion {
   readonly version: number;
-  /** Unix seconds by network. A network without a time has no date for it. */
+  /** Unix seconds by network; absent for a network without a date. */
   readonly activeAt: Readonly<Partial<Record<FarcasterNetwork, number>>>;
 }
 
@@ -11,8 +11,9 @@ interface EngineVersion {
 export const CHANNELS_VERSION = 21;
 
 /**
- * The versions whose rules this program distinguishes. Source: `version.rs` of snapchain 0.14.2 (8f82bcc6). Version 21 has no date
- * on mainnet and testnet there, because their registrar contract is not known yet; `protocol.engine_versions` adds dates.
+ * The versions whose rules this program distinguishes. Source: `version.rs` of snapchain 0.14.2 (8f82bcc6). There, version
+ * 21 has no date on mainnet and testnet, because their registrar contract is not known yet; `protocol.engine_versions` adds
+ * dates.
  */
 const ENGINE_VERSIONS: readonly EngineVersion[] = [
   {
@@ -23,7 +24,7 @@ const ENGINE_VERSIONS: readonly EngineVersion[] = [
   { version: CHANNELS_VERSION, activeAt: { [FarcasterNetwork.FARCASTER_NETWORK_DEVNET]: 0 } },
 ];
 
-/** When each version takes effect on one network. */
+/** The times at which each version takes effect on one network. */
 export type EngineSchedule = ReturnType<typeof engineSchedule>;
 
 /** @param dated entries of `protocol.engine_versions`, such as "21=1790000000". They replace the dates of the table. */
@@ -38,9 +39,9 @@ export function engineSchedule(network: FarcasterNetwork, dated: readonly string
     times.set(version, at);
   }
   return {
-    /** Returns the unix seconds at which a version takes effect; undefined while it has no date. */
+    /** Returns when a version takes effect, in Unix seconds; undefined while it has no date. */
     activeAt: (version: number): number | undefined => times.get(version),
-    /** Whether a version takes effect at a time that another node announces. */
+    /** Reports whether a version takes effect at a time announced by another node. */
     knows: (unixSecs: number): boolean => [...times.values()].includes(unixSecs),
   };
 }

@@ -7,7 +7,7 @@ const NETWORKS: Record<Config["protocol"]["network"], FarcasterNetwork> = {
   devnet: FarcasterNetwork.FARCASTER_NETWORK_DEVNET,
 };
 
-/** Returns the wire number of a network of the settings. */
+/** Returns the wire number of a network from the settings. */
 export function networkOf(name: Config["protocol"]["network"]): FarcasterNetwork {
   return NETWORKS[name];
 }

@@ -2,7 +2,7 @@ import { invalid, type Rejection } from "../rejection.ts";
 import { type CastAddBody, type CastRemoveBody, CastType, type Embed } from "../wire/generated/message.ts";
 import { checkCastHash, checkCastId, checkFid, checkUrl, utf8Length } from "./fields.ts";
 
-/** Bounds of the text in bytes, inclusive, by cast type. */
+/** Limits of the text in bytes, inclusive, by cast type. */
 const TEXT_BYTES: Readonly<Record<number, readonly [min: number, max: number]>> = {
   [CastType.CAST_TYPE_CAST]: [0, 320],
   [CastType.CAST_TYPE_LONG_CAST]: [321, 1024],
@@ -13,7 +13,7 @@ const MAX_EMBEDS = 4;
 const MAX_DEPRECATED_EMBEDS = 2;
 const MAX_MENTIONS = 10;
 
-/** Farcaster seconds. From this time on casts use `embeds` instead of `embeds_deprecated`. */
+/** Farcaster seconds. From this time on, casts use `embeds` instead of `embeds_deprecated`. */
 const DEPRECATED_EMBEDS_END = 73_612_800;
 
 /** Validates a CastAdd. `timestamp` is the message's, in Farcaster seconds. */
@@ -76,8 +76,8 @@ function validateEmbed({ embed }: Embed): Rejection | undefined {
 }
 
 /**
- * Positions are byte offsets. They may point into the middle of a character: the reference node only checks that they
- * do not exceed the length of the text.
+ * Validates mentions. Positions are byte offsets. They may point into the middle of a character, because the reference node
+ * only checks that they do not exceed the length of the text.
  */
 function validateMentions(body: CastAddBody, textBytes: number): Rejection | undefined {
   const { mentions, mentionsPositions } = body;

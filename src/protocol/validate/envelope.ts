@@ -6,7 +6,7 @@ import { FarcasterNetwork, HashScheme, MessageType, SignatureScheme } from "../w
 import { verifyEd25519 } from "./ed25519.ts";
 import { equalBytes, MAX_CLOCK_SKEW_SECS } from "./fields.ts";
 
-/** The limit for messages without a larger limit of their own, and for casts of authors without Pro. */
+/** Size limit for messages without a larger limit of their own, and for casts of authors without Pro. */
 export const MAX_DATA_BYTES = 2048;
 const MAX_DATA_BYTES_OF_LARGE_TYPES = 16_384;
 
@@ -14,11 +14,11 @@ const MAX_DATA_BYTES_OF_LARGE_TYPES = 16_384;
 export interface ValidationContext {
   /** The network of this node. Messages of other networks are refused. */
   readonly network: FarcasterNetwork;
-  /** The current time in unix seconds, for "too far in the future". */
+  /** The current time in Unix seconds, for "too far in the future". */
   readonly nowUnixSecs: number;
-  /** The network accepted the message before, for example a message of an import. A lend in it need not be recent. */
+  /** Whether the network accepted the message earlier, as with an import. A lend in it need not be recent. */
   readonly isHistory?: boolean;
-  /** Whether a frame action is valid. It can be asked about, but not stored. */
+  /** Whether a frame action is valid. It can be validated, but not stored. */
   readonly acceptsFrameActions?: boolean;
 }
 
@@ -44,7 +44,9 @@ export function validateEnvelope(message: SignedMessage, ctx: ValidationContext)
   return undefined;
 }
 
-/** A cast above 2048 bytes also needs Pro, which depends on the state (`needsPro`). */
+/**
+ * Returns the maximum size of the data. A cast above 2048 bytes also requires Pro, which depends on the state (`needsPro`).
+ */
 function maxDataBytes(type: MessageType): number {
   switch (type) {
     case MessageType.MESSAGE_TYPE_CAST_ADD:

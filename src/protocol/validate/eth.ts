@@ -25,8 +25,8 @@ const EVEN_Y = 2;
 const ODD_Y = 3;
 
 /**
- * Returns the address whose key made a 65-byte `r s v` signature of a 32-byte digest, or undefined if there is none.
- * As on the reference node, v is even for 0 and 27 and odd for every other value, and both halves of s are accepted.
+ * Returns the address whose key made a 65-byte `r s v` signature of a 32-byte digest, or undefined if there is none. As on
+ * the reference node, v is even for 0 and 27 and odd for every other value, and both halves of s are accepted.
  */
 export function recoverAddress(digest: Uint8Array, signature: Uint8Array): Uint8Array | undefined {
   if (signature.length !== SIGNATURE_BYTES) return undefined;

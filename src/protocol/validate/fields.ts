@@ -1,16 +1,16 @@
 import { invalid, type Rejection } from "../rejection.ts";
 import type { CastId } from "../wire/generated/message.ts";
 
-/** The latest time of an event or a proof, in 2106, in unix seconds. Later times are refused as malformed. */
+/** The latest time of an event or a proof, in 2106, in Unix seconds. Later times are refused as malformed. */
 export const MAX_EVENT_UNIX_SECS = 0xffff_ffff;
 
-/** How far the clocks of others may be ahead of this node's. */
+/** Maximum difference, in seconds, by which other clocks may be ahead of this node's. */
 export const MAX_CLOCK_SKEW_SECS = 600;
 
 const HASH_BYTES = 20;
 const MAX_URL_BYTES = 256;
 
-/** Returns the size of a text on the wire. All text limits of the protocol count these bytes. */
+/** Returns the size of a text on the wire, in bytes. All text limits of the protocol count these bytes. */
 export function utf8Length(text: string): number {
   return Buffer.byteLength(text, "utf8");
 }
@@ -32,7 +32,7 @@ export function checkCastId(castId: CastId, field: string): Rejection | undefine
   return checkFid(castId.fid, `${field} fid`) ?? checkCastHash(castId.hash, `${field} hash`);
 }
 
-/** Checks for 1 to 256 bytes of any text. The protocol does not require that it parses as a URL. */
+/** Checks that a text has 1 to 256 bytes. The protocol does not require that it parses as a URL. */
 export function checkUrl(url: string, field: string): Rejection | undefined {
   const length = utf8Length(url);
   return length >= 1 && length <= MAX_URL_BYTES

@@ -34,10 +34,9 @@ import {
 } from "./verification.ts";
 
 /**
- * Applies every rule that depends only on the message, in the order of the reference node: size, network, hash,
- * signature, time, body. Returns undefined for a valid message. `requirements.ts` lists what also depends on the
- * state or a chain. The ingest engine checks the fid's registration, the signer, and the custody address of gasless
- * keys.
+ * Applies every rule that depends only on the message, in the order of the reference node: size, network, hash, signature,
+ * time, body. Returns undefined for a valid message. `requirements.ts` lists what also depends on the state or a chain. The
+ * ingest engine checks the fid's registration, the signer, and the custody address of gasless keys.
  */
 export function validateMessage(message: SignedMessage, ctx: ValidationContext): Rejection | undefined {
   return validateForm(message, ctx) ?? verifyClaim(message);
@@ -52,7 +51,7 @@ export function validateForm(message: SignedMessage, ctx: ValidationContext): Re
 }
 
 /**
- * Whether checking a message of valid form costs more than a look-up: the recovery of an Ethereum signature, about a
+ * Reports whether checking a message of valid form costs more than a look-up: the recovery of an Ethereum signature, about a
  * millisecond, or a call to a chain.
  */
 export function isCostly({ data: { body } }: SignedMessage): boolean {
@@ -132,12 +131,12 @@ function wrongBody(): Rejection {
 
 const MAX_LINK_TYPE_BYTES = 8;
 
-/** Validates the addition or removal of a link. The type is free text. `display_timestamp` is not checked. */
+/** Validates adding or removing a link. The type is free text. `display_timestamp` is not checked. */
 function validateLink(body: LinkBody): Rejection | undefined {
   return checkLinkType(body.type) ?? checkFid(body.target?.value ?? 0, "target_fid");
 }
 
-/** Validates a compact link state. Its list may repeat fids: the node treats it as a set. */
+/** Validates a compact link state. Its list may repeat fids, because the node treats it as a set. */
 function validateLinkCompactState(body: LinkCompactStateBody): Rejection | undefined {
   const rejection = checkLinkType(body.type);
   if (rejection) return rejection;
@@ -153,8 +152,8 @@ function checkLinkType(type: string): Rejection | undefined {
 }
 
 /**
- * Validates the addition or removal of a reaction. The reference node accepts type NONE. This node refuses it,
- * because no response could present it.
+ * Validates adding or removing a reaction. The reference node accepts type NONE; this node refuses it, because no response
+ * could present it.
  */
 function validateReaction({ type, target }: ReactionBody): Rejection | undefined {
   if (type !== ReactionType.REACTION_TYPE_LIKE && type !== ReactionType.REACTION_TYPE_RECAST) {
@@ -174,9 +173,8 @@ const MAX_LENT_UNITS = 5000;
 const MAX_AGE_SECS = 600;
 
 /**
- * Validates a storage lend. `timestamp` is the message's, in Farcaster seconds. A lend that a client submits must be
- * recent: the revocation of an earlier lend (0 units) leaves no row, so nothing else would keep the old lend from
- * being replayed.
+ * Validates a storage lend. `timestamp` is the message's, in Farcaster seconds. A lend that a client submits must be recent:
+ * the revocation of an earlier lend (0 units) leaves no row, so nothing else would prevent the old lend from being replayed.
  */
 function validateLendStorage(
   body: LendStorageBody,
@@ -194,7 +192,7 @@ function validateLendStorage(
 const MAX_BUTTON = 5;
 const MAX_URL_BYTES = 1024;
 
-/** The optional fields and their limits in bytes. */
+/** The optional fields with their limits in bytes. */
 const OPTIONAL = [
   ["inputText", "input_text", 256],
   ["state", "state", 4096],
@@ -202,7 +200,7 @@ const OPTIONAL = [
   ["address", "address", 64],
 ] as const;
 
-/** Validates the action of a user in a frame. It is signed for the frame's server and never stored. */
+/** Validates a user's action in a frame. It is signed for the frame's server and never stored. */
 function validateFrameAction(body: FrameActionBody): Rejection | undefined {
   if (body.buttonIndex > MAX_BUTTON) return invalid(`button_index is above ${MAX_BUTTON}`);
   if (body.url.length < 1 || body.url.length > MAX_URL_BYTES)
@@ -214,7 +212,7 @@ function validateFrameAction(body: FrameActionBody): Rejection | undefined {
 
 const MAX_FID = 0xffff_ffff;
 
-/** Texts have no limit of their own: the size of the data bounds them. */
+/** Validates a channel update. Texts have no limit of their own: the limit of the data applies. */
 function validateChannelUpdate(body: ChannelUpdateBody): Rejection | undefined {
   const { castingMode, membershipMode } = body;
   if (castingMode !== undefined && CastingMode[castingMode] === undefined)
@@ -232,7 +230,7 @@ function validateChannelMember(body: ChannelMemberBody): Rejection | undefined {
   );
 }
 
-/** An empty hash unpins. Whether the cast exists is not checked. */
+/** Validates a channel pin. An empty hash unpins. Does not check whether the cast exists. */
 function validateChannelPin(body: ChannelPinBody): Rejection | undefined {
   return (
     checkChannelId(body) ??

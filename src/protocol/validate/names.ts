@@ -2,22 +2,22 @@ const LABEL = /^[a-z0-9][a-z0-9-]{0,15}$/;
 const ENS_SUFFIX = ".eth";
 const BASENAME_SUFFIX = ".base.eth";
 
-/** A Farcaster name: 1 to 16 of a-z, 0-9 and `-`. The first character is not `-`. */
+/** Reports whether a name is a Farcaster name: 1 to 16 of a-z, 0-9 and `-`, where the first character is not `-`. */
 export function isFname(name: string): boolean {
   return LABEL.test(name);
 }
 
-/** An ENS name of two labels, the first in the form of an fname, so at most 20 characters. */
+/** Reports whether a name is an ENS name of two labels, the first in the form of an fname, so at most 20 characters. */
 export function isEnsName(name: string): boolean {
   return name.endsWith(ENS_SUFFIX) && LABEL.test(name.slice(0, -ENS_SUFFIX.length));
 }
 
-/** A basename: a label in the form of an fname under `base.eth`, so at most 25 characters. */
+/** Reports whether a name is a basename: a label in the form of an fname under `base.eth`, so at most 25 characters. */
 export function isBasename(name: string): boolean {
   return name.endsWith(BASENAME_SUFFIX) && LABEL.test(name.slice(0, -BASENAME_SUFFIX.length));
 }
 
-/** Whether a text has the form of a username, of any of the three kinds. */
+/** Reports whether a text has the form of a username, of any of the three kinds. */
 export function isUsername(name: string): boolean {
   return isFname(name) || isEnsName(name) || isBasename(name);
 }

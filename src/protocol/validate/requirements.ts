@@ -26,8 +26,8 @@ export function needsPro({ data, dataBytes }: SignedMessage): string | undefined
 }
 
 /**
- * A check of a valid message that only a chain can make. It is made when a client submits the message, not when a
- * node relays it.
+ * A check of a valid message that only a chain can make. It is made when a client submits the message, not when a node
+ * relays it.
  */
 export type ChainCheck =
   | {

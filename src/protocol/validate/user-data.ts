@@ -21,8 +21,8 @@ const GITHUB_NAME = /^[a-zA-Z\d](?:[a-zA-Z\d]|-(?!-)){0,38}$/;
 const CAIP19 = /^[a-z0-9]+:[a-zA-Z0-9]+\/[a-z0-9-]{3,8}:[-.%a-zA-Z0-9]{1,128}(?:\/[a-zA-Z0-9]+)?$/;
 
 /**
- * Validates one field of a profile. An empty value unsets the field, except for GITHUB, whose rule has no empty form.
- * The state decides whether a name or an address belongs to the fid, and whether it may set a banner.
+ * Validates one field of a profile. An empty value unsets the field, except for GITHUB, whose rule has no empty form. The
+ * state decides whether a name or an address belongs to the fid, and whether it may set a banner.
  */
 export function validateUserData({ type, value }: UserDataBody): Rejection | undefined {
   switch (type) {
@@ -61,13 +61,13 @@ export function validateUserData({ type, value }: UserDataBody): Rejection | und
   }
 }
 
-/** Latitude and longitude with exactly two decimals, within their ranges. */
+/** Reports whether a text is a latitude and longitude with exactly two decimals, within their ranges. */
 function isLocation(value: string): boolean {
   const [, latitude, longitude] = LOCATION.exec(value) ?? [];
   return Math.abs(Number(latitude)) <= 90 && Math.abs(Number(longitude)) <= 180;
 }
 
-/** Returns the name that this valid message sets as username. A live proof of it must belong to the message's fid. */
+/** Returns the name that this valid message sets as the username. A live proof of it must belong to the message's fid. */
 export function requiredUsername(data: MessageData): string | undefined {
   if (data.body?.$case !== "userDataBody") return undefined;
   const { type, value } = data.body.value;

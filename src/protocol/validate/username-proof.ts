@@ -15,9 +15,9 @@ import { isBasename, isEnsName, isFname } from "./names.ts";
 const OWNER_BYTES = 20;
 
 /**
- * Validates a USERNAME_PROOF message: an ENS name or a basename, claimed for the message's own fid at the message's
- * own time (the proof's timestamp is in unix seconds). Fnames come from their registry, never in a message. Only a
- * chain can check that the name resolves to the owner (`needsChainCheck`).
+ * Validates a USERNAME_PROOF message: an ENS name or a basename, claimed for the message's own fid at the message's own time
+ * (the proof's timestamp is in Unix seconds). Fnames come from their registry, never in a message. Only a chain can check
+ * that the name resolves to the owner (`needsChainCheck`).
  */
 export function validateUsernameProof(
   proof: UserNameProof,
@@ -62,7 +62,7 @@ export function usernameOf(proof: Pick<UserNameProof, "name">): string | undefin
 
 /** The server of fnames.farcaster.xyz. */
 const NAME_SERVER: Hex = "0xbc5274efc266311015793d89e9b591fa46294741";
-/** Why a name is refused that another name server has signed. */
+/** Reason for refusing a name that another name server has signed. */
 export const FOREIGN_NAME = "signature is not the name server's";
 
 const DOMAIN = {
@@ -86,8 +86,8 @@ export function nameServerOf(network: FarcasterNetwork): Uint8Array | undefined 
 }
 
 /**
- * Verifies that a name server signed an fname proof of valid structure. The signature is over name, time and owner: not over the
- * fid.
+ * Verifies that a name server signed an fname proof of valid structure. The signature covers name, time and owner, but not
+ * the fid.
  */
 export function verifyFnameSignature(proof: UserNameProof, nameServer: Uint8Array): Rejection | undefined {
   const signer = recoverAddress(fnameDigest(proof), proof.signature);

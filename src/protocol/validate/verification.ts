@@ -11,7 +11,7 @@ import { verifyEd25519 } from "./ed25519.ts";
 import { fromHex, recoverAddress, toHex } from "./eth.ts";
 import { equalBytes } from "./fields.ts";
 
-/** `verification_type`: whether a key or a contract signed an Ethereum claim. */
+/** `verification_type` says whether a key or a contract signed an Ethereum claim. */
 export const VERIFICATION_TYPE_EOA = 0;
 export const VERIFICATION_TYPE_CONTRACT = 1;
 
@@ -35,7 +35,7 @@ const CLAIM_TYPES = {
   ],
 } as const;
 
-/** The claim of a verification: the address belongs to the fid on the network. */
+/** The claim of a verification, that the address belongs to the fid on the network. */
 export interface VerificationClaim {
   readonly fid: number;
   readonly network: number;
@@ -56,9 +56,9 @@ function addressBytesOf(protocol: VerificationProtocol): number | undefined {
 }
 
 /**
- * Validates a verification, including the signature of a Solana claim. `verifyEthClaim` recovers the signer of an
- * Ethereum claim. Only a chain can check whether a contract accepts its claim (`needsChainCheck`). The protocol's
- * limit of 2048 bytes for a contract's signature is that of the whole data, so the envelope enforces it.
+ * Validates a verification, including the signature of a Solana claim. `verifyEthClaim` recovers the signer of an Ethereum
+ * claim. Only a chain can check whether a contract accepts its claim (`needsChainCheck`). The protocol's limit of 2048 bytes
+ * for a contract's signature is that of the whole data, so the envelope enforces it.
  */
 export function validateVerificationAdd(body: VerificationAddBody, data: MessageData): Rejection | undefined {
   const rejection = checkAddress(body.protocol, body.address);
@@ -71,13 +71,13 @@ export function validateVerificationAdd(body: VerificationAddBody, data: Message
     : validateEthClaim(body);
 }
 
-/** Whether `verifyEthClaim` must recover the signer of a valid verification's claim. */
+/** Reports whether `verifyEthClaim` must recover the signer of a valid verification's claim. */
 export function hasEthClaim({ protocol, verificationType }: VerificationAddBody): boolean {
   const isEthereum = protocol === VerificationProtocol.VERIFICATION_PROTOCOL_ETHEREUM;
   return isEthereum && verificationType === VERIFICATION_TYPE_EOA;
 }
 
-/** Recovers the signer of the Ethereum claim of a valid verification. It must be the claimed address. */
+/** Recovers the signer of the Ethereum claim of a valid verification, which must be the claimed address. */
 export function verifyEthClaim(body: VerificationAddBody, data: MessageData): Rejection | undefined {
   const signer = recoverAddress(ethClaimDigest(claimOf(body, data)), body.claimSignature);
   return signer && equalBytes(signer, body.address)
@@ -94,8 +94,8 @@ export function claimOf(body: VerificationAddBody, data: MessageData): Verificat
 }
 
 /**
- * Returns the EIP-712 digest that an Ethereum address signs. If a key signs, the domain has no chain. A contract's
- * claim is bound to the chain of the contract.
+ * Returns the EIP-712 digest that an Ethereum address signs. If a key signs, the domain has no chain. A contract's claim is
+ * bound to the contract's chain.
  */
 export function ethClaimDigest(claim: VerificationClaim, contractChainId?: number): Uint8Array {
   const domain =

@@ -1,6 +1,6 @@
 /**
- * Reads a descriptor set (`buf build -o -`) from standard input and writes the schemas that `wire-check.ts` checks
- * messages against. Lets the generated decoders read a number above 2^53 - 1 as that one.
+ * Reads a descriptor set (`buf build -o -`) from standard input and writes the schemas against which `wire-check.ts` checks
+ * messages. Also makes the generated decoders read a number above 2^53 - 1 as 2^53 - 1.
  */
 import { readdirSync } from "node:fs";
 import { fromBinary } from "@bufbuild/protobuf";
@@ -12,7 +12,7 @@ import {
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
 
-/** The messages that are decoded from untrusted bytes. Their schemas and those of their fields are written. */
+/** The messages that are decoded from untrusted bytes. Their schemas are written, together with those of their fields. */
 const ROOTS = ["Message", "OnChainEvent"];
 const OUTPUT = new URL("generated/wire-schemas.ts", import.meta.url);
 
@@ -23,8 +23,8 @@ const VARINT_TYPES: ReadonlySet<FieldDescriptorProto_Type> = new Set([
 ]);
 
 /**
- * Strangers may write any number into a field of 64 bits, such as the end of a channel or a mention, and the network decides it. Each of
- * these numbers means the same: a time that is never reached, an fid that no user has.
+ * Anyone may write any number into a 64-bit field, such as the expiry of a channel or a mention, and the network accepts it.
+ * All numbers beyond the limit mean the same: a time that is never reached, or an fid that no user has.
  */
 for (const name of readdirSync(new URL("generated/", import.meta.url))) {
   const url = new URL(`generated/${name}`, import.meta.url);
@@ -47,7 +47,7 @@ import { many, one, wireSchema } from "../../wire-check.ts";
 ${[...written.values()].join("\n")}`,
 );
 
-/** Writes the schemas of the fields' messages first. */
+/** Writes the schemas of the messages in its fields first. */
 function write(name: string): void {
   const message = messages.get(name);
   if (!message) throw new Error(`the descriptor set has no message ${name}`);

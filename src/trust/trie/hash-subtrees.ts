@@ -1,12 +1,12 @@
 import { TRIE_HASH_BYTES, writeTrieHash } from "../../protocol/message/message-hash.ts";
 import { MAX_KEY_BYTES } from "../trie-key.ts";
 
-/** The children that a node can have: one for each nibble. */
+/** Maximum number of children of a node, one per nibble. */
 export const FANOUT = 16;
-/** The depth, in nibbles, of the longest key. */
+/** Depth, in nibbles, of the longest key. */
 export const MAX_DEPTH = 2 * MAX_KEY_BYTES;
 
-/** Writes two nibbles for each of `count` bytes from `from` on. */
+/** Writes two nibbles for each of `count` bytes, starting at `from`. */
 export function writeNibbles(
   bytes: Uint8Array,
   from: number,
@@ -21,7 +21,7 @@ export function writeNibbles(
   }
 }
 
-/** Returns a copy with twice the room. */
+/** Returns a copy of twice the size. */
 export function doubled(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(2 * bytes.length);
   larger.set(bytes);
@@ -36,12 +36,15 @@ export interface Entries {
 }
 
 /**
- * Writes the hash of a subtree that is not divided further: that of entry `one`, which is one of `count`. Returns false if the
- * subtree is an inner node.
+ * Writes the hash of a subtree that is not divided further: that of entry `one`, which is one of `count`. Returns false if
+ * the subtree is an inner node.
  */
 export type WriteLeaf = (one: number, count: number, depth: number, out: Uint8Array, at: number) => boolean;
 
-/** Hashing is synchronous, so all tries share these: for each depth, the sizes of the children, where they end, and their hashes. */
+/**
+ * Hashing is synchronous, so all tries share these: for each depth, the sizes of the children, where they end, and their
+ * hashes.
+ */
 const sizes = Array.from({ length: MAX_DEPTH + 1 }, () => new Uint32Array(FANOUT));
 const places = new Uint32Array(FANOUT);
 const hashes = Array.from({ length: MAX_DEPTH + 1 }, () => new Uint8Array(FANOUT * TRIE_HASH_BYTES));
@@ -49,8 +52,8 @@ let order = new Uint32Array(1024);
 let sorted = new Uint32Array(1024);
 
 /**
- * Writes the hash of `count` entries into `out`: of the node at the depth `top`. The entries need no order: each level is sorted
- * by its nibble.
+ * Writes the hash of `count` entries into `out`: that of the node at depth `top`. The entries may be in any order, because
+ * each level is sorted by its nibble.
  */
 export function hashSubtrees(
   { bytes, width, base }: Entries,

@@ -6,7 +6,7 @@ const GROUPS = FANOUT * FANOUT;
 /** With fewer keys, hashing all of them takes about as long as combining the hashes of groups. */
 const MIN_GROUPED = 64;
 
-/** The keys of one kind of an account: what follows the kind in each, all different, one after another. */
+/** The keys of one kind of an account: the distinct parts after the kind, one after another. */
 export interface KindKeys {
   readonly account: Uint8Array;
   readonly kind: number;
@@ -20,19 +20,19 @@ export interface KindKeys {
 const children = new Uint8Array(FANOUT * TRIE_HASH_BYTES);
 
 /**
- * The keys of one kind of an account, kept with the hashes of their subtrees: after a change, only the subtree of the first byte of
- * the changed key is hashed again, and the two nodes above it.
+ * The keys of one kind of an account, kept with the hashes of their subtrees. After a change, only the subtree of the
+ * changed key's first byte is hashed again, and the two nodes above it.
  */
 export class KeptKind {
   readonly #width: number;
   readonly #leaves = new LeafHashes();
   /** In the order of their groups. */
   #bytes: Uint8Array;
-  /** Where each group starts, in keys; then where the last one ends. A small kind is one group. */
+  /** Where each group starts, counted in keys, followed by the end of the last one. A small kind is one group. */
   readonly #starts: Uint32Array;
   readonly #hashes: Uint8Array;
   readonly #stale: Uint8Array;
-  /** The hashes of the nodes between the groups and the root, by their nibble. */
+  /** The hashes of the nodes between the groups and the root, by nibble. */
   readonly #upper: Uint8Array;
 
   constructor({ account, kind, width, bytes, count }: KindKeys) {
@@ -55,7 +55,7 @@ export class KeptKind {
     }
   }
 
-  /** The memory that it takes. */
+  /** Memory that it occupies, in bytes. */
   get size(): number {
     return this.#bytes.length + this.#hashes.length + this.#upper.length + 5 * this.#stale.length + 300;
   }
@@ -64,12 +64,12 @@ export class KeptKind {
     return this.#starts.at(-1) as number;
   }
 
-  /** Whether a kind that was small would be hashed in less time if all its keys were divided into groups. */
+  /** Whether dividing the keys of a previously small kind into groups would make hashing faster. */
   get isOutgrown(): boolean {
     return this.#stale.length === 1 && this.keys > 4 * MIN_GROUPED;
   }
 
-  /** Adds or removes a key, by what follows its kind. */
+  /** Adds or removes a key, given by the part after its kind. */
   set(rest: Uint8Array, isPresent: boolean): void {
     if (rest.length !== this.#width) throw new RangeError(`a key has ${rest.length} bytes after its kind`);
     const [width, group, count] = [this.#width, this.#groupOf(rest, 0), this.keys];
@@ -86,7 +86,7 @@ export class KeptKind {
     this.#stale[group] = 1;
   }
 
-  /** Returns the root of the kind and the number of its keys; undefined without a key. */
+  /** Returns the root of the kind and the number of its keys; undefined if it has none. */
   root(): { readonly root: Uint8Array; readonly keys: number } | undefined {
     if (this.keys === 0) return undefined;
     const root = new Uint8Array(TRIE_HASH_BYTES);
@@ -100,7 +100,7 @@ export class KeptKind {
     return { root, keys: this.keys };
   }
 
-  /** Hashes what has changed below a node under the root. */
+  /** Hashes what has changed below a child of the root. */
   #refresh(nibble: number): void {
     const first = nibble * FANOUT;
     let hasChanged = false;
@@ -113,8 +113,8 @@ export class KeptKind {
   }
 
   /**
-   * Writes the hash of a node from those of its children, of which each has `span` groups, the first one `from`. A subtree with one key
-   * has the hash of its leaf, at each depth.
+   * Writes the hash of a node from those of its children, each of which has `span` groups, the first one starting at `from`.
+   * A subtree with one key has the hash of its leaf, at any depth.
    */
   #combine(hashes: Uint8Array, from: number, span: number, out: Uint8Array, at: number): void {
     let length = 0;
@@ -143,7 +143,7 @@ export class KeptKind {
     hashSubtrees(entries, count, hash, this.#leaves.writerOf(bytes, this.#width), top);
   }
 
-  /** Returns where the key is in its group; the end of the group if it is not there. */
+  /** Returns the position of the key in its group; the end of the group if it is not there. */
   #find(rest: Uint8Array, group: number): number {
     const end = this.#starts[group + 1] as number;
     for (let at = this.#starts[group] as number; at < end; at++) {

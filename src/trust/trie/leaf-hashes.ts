@@ -2,16 +2,19 @@ import { writeTrieHash } from "../../protocol/message/message-hash.ts";
 import { ACCOUNT_BYTES } from "../trie-key.ts";
 import { MAX_DEPTH, type WriteLeaf, writeNibbles } from "./hash-subtrees.ts";
 
-/** The depth, in nibbles, at which the subtree of an account begins. */
+/** Depth, in nibbles, at which the subtree of an account starts. */
 export const ACCOUNT_DEPTH = 2 * ACCOUNT_BYTES;
-/** The subtree of one kind of an account. From here on, a subtree with one key is a leaf; above, it is a chain of nodes with one child. */
+/**
+ * Depth of the subtree of one kind of an account. From here on, a subtree with one key is a leaf; above, it is a chain of
+ * nodes with one child.
+ */
 export const KIND_DEPTH = ACCOUNT_DEPTH + 2;
 
 /** Hashes the leaves of one kind of an account. */
 export class LeafHashes {
   /** Whether a key was added more than once, which makes the hashes above it wrong. */
   isRepeated = false;
-  /** The nibbles of one key, of which the first are those of the account and kind. */
+  /** The nibbles of one key, starting with those of the account and kind. */
   readonly #preimage = new Uint8Array(MAX_DEPTH);
 
   start(account: Uint8Array, kind: number): void {
@@ -21,7 +24,7 @@ export class LeafHashes {
     this.isRepeated = false;
   }
 
-  /** @param bytes what follows the kind in each key: `width` bytes. */
+  /** @param bytes the part after the kind of each key, `width` bytes each. */
   writerOf(bytes: Uint8Array, width: number): WriteLeaf {
     const end = KIND_DEPTH + 2 * width;
     return (one, count, depth, out, at) => {

@@ -6,7 +6,7 @@ import { ACCOUNT_DEPTH, KIND_DEPTH, LeafHashes } from "./leaf-hashes.ts";
 
 const EMPTY = new Uint8Array();
 
-/** The root of an account's subtree, and the number of its keys. */
+/** The root of an account's subtree, with the number of its keys. */
 export interface AccountRoot {
   /** Virtual shard and fid. */
   readonly prefix: Uint8Array;
@@ -21,21 +21,21 @@ export interface KindRoot {
   readonly keys: number;
 }
 
-/** The child of an account whose keys are not known: all kinds with this high nibble. */
+/** A child of an account whose keys are not known: all kinds with this high nibble. */
 export interface OpaqueChild {
   readonly nibble: number;
   readonly root: Uint8Array;
   readonly keys: number;
 }
 
-/** Returns the hash of a node with at least one child, in the order of their nibbles. */
+/** Returns the hash of a node with at least one child. The children are in the order of their nibbles. */
 export function nodeHash(children: readonly Uint8Array[]): Uint8Array {
   const hash = new Uint8Array(TRIE_HASH_BYTES);
   writeTrieHash(Buffer.concat(children), children.length * TRIE_HASH_BYTES, hash, 0);
   return hash;
 }
 
-/** Returns the child of an account above its kinds with a high nibble; undefined without one. */
+/** Returns the child of an account above its kinds with a high nibble; undefined if there are none. */
 export function childOf(nibble: number, kinds: readonly KindRoot[]): OpaqueChild | undefined {
   const own = kinds.filter(({ kind }) => kind >> 4 === nibble);
   if (own.length === 0) return undefined;
@@ -47,8 +47,8 @@ export function childOf(nibble: number, kinds: readonly KindRoot[]): OpaqueChild
 }
 
 /**
- * Returns the root of an account and the number of its keys from the subtrees of its kinds, in ascending order; undefined without
- * any. An opaque child stands for all kinds of its nibble.
+ * Returns the root of an account and the number of its keys from the subtrees of its kinds, in ascending order; undefined if
+ * there are none. An opaque child stands for all kinds with its nibble.
  */
 export function accountRootOf(
   kinds: readonly KindRoot[],
@@ -83,7 +83,7 @@ export function accountRootOf(
   return { root, keys };
 }
 
-/** The keys of one kind of an account, without the account and kind, in flat memory. They are added in any order. */
+/** The keys of one kind of an account, without the account and kind, in flat memory. They may be added in any order. */
 export class KindTrie {
   #bytes = new Uint8Array(64 * TRIE_HASH_BYTES);
   #width = 0;
@@ -92,14 +92,14 @@ export class KindTrie {
   #kind = 0;
   readonly #leaves = new LeafHashes();
 
-  /** Starts with no keys of a kind of an account, in the memory of the last ones. */
+  /** Starts a kind of an account without keys, reusing the memory of the previous one. */
   start(account: Uint8Array, kind: number): void {
     this.#count = 0;
     this.#account = account;
     this.#kind = kind;
   }
 
-  /** Adds what follows the kind in a key. All keys of a kind are equally long. */
+  /** Adds the part of a key after its kind. All keys of a kind have the same length. */
   add(rest: Uint8Array): void {
     if (this.#count === 0) this.#width = rest.length;
     if (rest.length !== this.#width || rest.length > MAX_KEY_BYTES - ACCOUNT_BYTES - 1)
@@ -110,7 +110,7 @@ export class KindTrie {
     this.#count += 1;
   }
 
-  /** Returns the root of the subtree and the number of its different keys; undefined without a key. */
+  /** Returns the root of the subtree and the number of distinct keys; undefined if there are none. */
   root(): { readonly root: Uint8Array; readonly keys: number } | undefined {
     if (this.#count === 0) return undefined;
     const root = new Uint8Array(TRIE_HASH_BYTES);
@@ -122,7 +122,7 @@ export class KindTrie {
     return { root, keys: this.#count };
   }
 
-  /** Returns the keys, of which \`root\` has dropped those that were repeated. They are valid until the next ones are added. */
+  /** Returns the keys, from which `root` has removed repetitions. They are valid until the next ones are added. */
   keys(): KindKeys {
     return {
       account: this.#account,
@@ -154,12 +154,12 @@ export class KindTrie {
   }
 }
 
-/** The keys of one account. They are added in any order; one that is added again counts once. */
+/** The keys of one account. They may be added in any order; a key that is added again counts once. */
 export class AccountTrie {
   readonly #kinds = new Map<number, KindTrie>();
   readonly #free: KindTrie[] = [];
 
-  /** Removes all keys and keeps the memory. */
+  /** Removes all keys but keeps the memory. */
   clear(): void {
     this.#free.push(...this.#kinds.values());
     this.#kinds.clear();
@@ -178,9 +178,9 @@ export class AccountTrie {
   }
 
   /**
-   * Returns the root of the account and the number of its different keys; undefined without a key.
+   * Returns the root of the account and the number of its distinct keys; undefined if there are none.
    *
-   * @param opaque children of which no key was added.
+   * @param opaque children below which no key was added.
    */
   root(
     opaque: readonly OpaqueChild[] = [],
@@ -202,7 +202,7 @@ export class ShardTrie {
   #roots = new Uint8Array(64 * TRIE_HASH_BYTES);
   #count = 0;
 
-  /** Adds an account, each once, in any order. */
+  /** Adds an account. Each must be added only once, in any order. */
   add({ prefix, root }: Pick<AccountRoot, "prefix" | "root">): void {
     if (this.#count * TRIE_HASH_BYTES === this.#roots.length) {
       this.#prefixes = doubled(this.#prefixes);
@@ -219,16 +219,16 @@ export class ShardTrie {
   }
 }
 
-/** The depths of the root of a part of the trie and of the nodes whose hashes are known. */
+/** The depth of the root of a part of the trie, and the depth of the nodes whose hashes are known. */
 export interface Levels {
   readonly top: number;
   readonly bottom: number;
 }
 
-/** A node of the upper levels: all below it have the nibbles of `prefix` down to its depth. */
+/** A node of the upper levels. All keys below it start with the nibbles of `prefix` down to its depth. */
 export type UpperNode = Pick<AccountRoot, "prefix" | "root">;
 
-/** Returns the hash of the node at the depth `top` above nodes at the depth `bottom`; empty without any. */
+/** Returns the hash of the node at depth `top` above nodes at depth `bottom`; empty if there are none. */
 export function rootAbove(nodes: readonly UpperNode[], levels: Levels): Uint8Array {
   const prefixes = new Uint8Array(nodes.length * ACCOUNT_BYTES);
   const roots = new Uint8Array(nodes.length * TRIE_HASH_BYTES);

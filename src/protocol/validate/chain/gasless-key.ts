@@ -20,15 +20,13 @@ export const KEY_REMOVE_BY_SELF = 2;
 const METADATA_TYPE_SIGNED_KEY_REQUEST = 1;
 const KEY_BYTES = 32;
 const CUSTODY_SIGNATURE_BYTES = 65;
-/** The gasless keys of an fid, expired ones included. On-chain keys do not count. */
+/** Maximum number of gasless keys of an fid, including expired ones. On-chain keys do not count. */
 export const MAX_GASLESS_KEYS = 1000;
 const MAX_TTL_SECS = 90 * 86_400;
 const MAX_SCOPES = 16;
 const MAX_UINT64 = 0xffff_ffff_ffff_ffffn;
 
-/**
- * The message types that a gasless key may be allowed to sign: all but key messages and types without a merge rule.
- */
+/** Message types that a gasless key may be allowed to sign: all except key messages and types without a merge rule. */
 const SCOPES: ReadonlySet<MessageType> = new Set([
   MessageType.MESSAGE_TYPE_CAST_ADD,
   MessageType.MESSAGE_TYPE_CAST_REMOVE,
@@ -46,10 +44,9 @@ const SCOPES: ReadonlySet<MessageType> = new Set([
 ]);
 
 /**
- * Validates a KEY_ADD, except that the app signed the request in its metadata (`verifyKeyRequest`). As on the
- * reference node, the deadline of that request is compared with the message's own timestamp in Farcaster seconds, and
- * the deadline of the body only has to be present. Whether the signatures are of the right custody addresses depends
- * on the state.
+ * Validates a KEY_ADD, except that the app signed the request in its metadata (`verifyKeyRequest`). As on the reference
+ * node, the deadline of that request is compared with the message's own timestamp in Farcaster seconds, and the deadline of
+ * the body only has to be present. Whether the signatures are by the right custody addresses depends on the state.
  */
 export function validateKeyAdd(body: KeyAddBody, timestamp: number): Rejection | undefined {
   if (body.key.length !== KEY_BYTES) return invalid(`key must be ${KEY_BYTES} bytes`);
@@ -72,7 +69,7 @@ export function validateKeyAdd(body: KeyAddBody, timestamp: number): Rejection |
   return request.deadline < BigInt(timestamp) ? invalid("signed key request has expired") : undefined;
 }
 
-/** Recovers the signer of the key request of a valid KEY_ADD. It must be the signer that the request names. */
+/** Recovers the signer of the key request of a valid KEY_ADD, which must be the signer that the request names. */
 export function verifyKeyRequest(body: KeyAddBody): Rejection | undefined {
   const request = decodeSignedKeyRequest(body.metadata);
   const signer = request && recoverSignedKeyRequestSigner(request, body.key);

@@ -22,17 +22,17 @@ const HASH_BYTES = 32;
 const ADDRESS_BYTES = 20;
 
 const ED25519_KEY_BYTES = 32;
-/** The limit for keys of other kinds: the contract accepts any bytes. */
+/** Size limit for keys of other kinds, because the contract accepts any bytes. */
 const MAX_KEY_BYTES = 1024;
 const MAX_METADATA_BYTES = 4096;
 const MAX_CHANNEL_KEY_BYTES = 4096;
 
-/** A hundred years. Sums of purchases stay exact integers. */
+/** A hundred years, so that sums of purchases stay exact integers. */
 const MAX_TIER_DAYS = 36_500;
 
 /**
- * Validates the structure of an on-chain event: its body belongs to its type, and the fields from which state is
- * derived have possible values. It does not check that the chain contains the event. Chain ids are fixed on mainnet.
+ * Validates the structure of an on-chain event: its body belongs to its type, and the fields from which state is derived
+ * have possible values. Does not check that the chain contains the event. Chain ids are fixed on mainnet.
  */
 export function validateOnChainEvent(event: OnChainEvent, network: FarcasterNetwork): Rejection | undefined {
   return (
@@ -45,8 +45,8 @@ export function validateOnChainEvent(event: OnChainEvent, network: FarcasterNetw
 }
 
 /**
- * Checks that an event is not of the future. Storage and Pro tiers run from its time, and the latest registration decides who has an
- * fid.
+ * Checks that an event is not in the future. Storage and Pro tiers run from its time, and the latest registration decides
+ * who has an fid.
  */
 export function checkNotInFuture(
   { blockTimestamp }: Pick<OnChainEvent, "blockTimestamp">,
@@ -62,7 +62,7 @@ function validateBody({ type, fid, body }: OnChainEvent): Rejection | undefined 
     return body?.$case === "signerMigratedEventBody" ? undefined : wrongBody();
   }
   if (type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER) {
-    // It is of no fid, and what it says is the registrar's: one that breaks its habits is an event nevertheless.
+    // It belongs to no fid, and the registrar decides its contents: an unusual event is still an event.
     return body?.$case === "channelRegisterEventBody" ? validateChannelRegister(body.value) : wrongBody();
   }
   const rejection = checkFid(fid, "fid");
@@ -82,8 +82,8 @@ function validateBody({ type, fid, body }: OnChainEvent): Rejection | undefined 
 }
 
 /**
- * An auth address whose key is not an address is a valid event without effect (see `auth-address.ts`). REMOVE and
- * ADMIN_RESET have no key type, so their key may be of either type.
+ * Validates a signer event. An auth address whose key is not an address is a valid event without effect (see
+ * `auth-address.ts`). REMOVE and ADMIN_RESET have no key type, so their key may be of either type.
  */
 function validateSigner(body: SignerEventBody): Rejection | undefined {
   if (body.metadata.length > MAX_METADATA_BYTES) {
@@ -136,7 +136,7 @@ function validateTierPurchase(body: TierPurchaseBody): Rejection | undefined {
     : invalid(`for_days must be 1 to ${MAX_TIER_DAYS}`);
 }
 
-/** Only sizes are bounded. */
+/** Validates a channel registration. Only sizes are limited. */
 function validateChannelRegister({
   channelKey,
   ownerAddress,
@@ -151,7 +151,7 @@ function validateChannelRegister({
 
 function checkChain(event: OnChainEvent, network: FarcasterNetwork): Rejection | undefined {
   if (network !== FarcasterNetwork.FARCASTER_NETWORK_MAINNET) return undefined;
-  // Which chain has the registrar is not fixed yet.
+  // The chain of the registrar is not fixed yet.
   if (event.type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER) return undefined;
   const chainId =
     event.type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE ? BASE_CHAIN_ID : OPTIMISM_CHAIN_ID;
