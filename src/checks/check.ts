@@ -1,6 +1,9 @@
 import type { CheckFigures } from "./figures.ts";
 
-/** `critical`: users are affected, or data is in danger: act now. `warning`: look at it on the same day. `notice`: when there is time. */
+/**
+ * `critical`: users are affected or data is in danger, so act now. `warning`: look at it the same day. `notice`: when there
+ * is time.
+ */
 export type Severity = "critical" | "warning" | "notice";
 
 /** The limits that operators may change, in the setting's units. */
@@ -13,58 +16,59 @@ export interface Thresholds {
   readonly queue_age_secs: number;
 }
 
-/** What a check measures, and the labels that its sentence names. */
+/** The value of a check, and the labels that its sentence uses. */
 export interface Measured {
   readonly value: number;
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A line that a value crosses. */
+/** A threshold for a value. */
 export type Line = { readonly above: number } | { readonly below: number };
 
 /**
- * A row of the table of checks. The rules of Prometheus, docs/operate/watch.md, the incidents of the node and its pages follow from it.
+ * A row of the table of checks. The Prometheus rules, docs/operate/watch.md, the node's incidents and its pages are all
+ * derived from it.
  */
 export interface Check {
-  /** Never changes: incidents are stored under it. */
+  /** Never changes, because incidents are stored under it. */
   readonly id: string;
-  /** The name of its alert, without that of the service. */
+  /** Name of its alert, without the service name. */
   readonly name: string;
-  /** A few words for a list. */
+  /** A few words, for lists. */
   readonly title: string;
   readonly severity: Severity;
-  /** Whether it is about one node, or about the state that nodes share. */
+  /** Whether it concerns one node, or the state that nodes share. */
   readonly scope: "node" | "shared";
-  /** Whether anybody sees its incidents. */
+  /** Whether its incidents are public. */
   readonly isPublic: boolean;
   /**
-   * Measures it; undefined without figures, which neither opens nor resolves an incident. A row without this is for Prometheus only:
-   * a node cannot see it.
+   * Measures the value; undefined without figures, which neither opens nor resolves an incident. A row without this is for
+   * Prometheus only, because a node cannot see it.
    */
   readonly value?: (figures: CheckFigures, thresholds: Thresholds) => Measured | number | undefined;
-  /** An incident opens once the value was beyond this line for so long. Default: above 0. */
+  /** An incident opens once the value has been beyond this line for the required time. Default: above 0. */
   readonly opens?: Line | ((thresholds: Thresholds) => Line);
   readonly openForSecs: number;
-  /** It resolves once the value was beyond this line for so long. Default: at or below 0. */
+  /** It resolves once the value has been beyond this line for the required time. Default: at or below 0. */
   readonly resolves?: Line | ((thresholds: Thresholds) => Line);
   readonly resolveForSecs: number;
   /**
-   * What is wrong, as one sentence about the node, with the templates of Prometheus that `sentenceOf` knows: `{{ $value }}`,
+   * What is wrong, as one sentence about the node, with the Prometheus templates that `sentenceOf` supports: `{{ $value }}`,
    * `{{ $value | humanizeDuration }}`, `{{ $value | humanizePercentage }}` and `{{ $labels.name }}`.
    */
   readonly sentence: string;
   /**
-   * When it resolves, in a sentence with `{{ $value | … }}` for the line and `{{ $labels.for }}` for the time beyond it. Default, for a
-   * check without a line: when it is over.
+   * When it resolves, as a sentence with `{{ $value | … }}` for the line and `{{ $labels.for }}` for the time beyond it.
+   * Default, for a check without a line: when it is over.
    */
   readonly resolution?: string;
-  /** How long a check of what has happened stays above 0 after it, seconds. */
+  /** How long, in seconds, a check of something that has happened stays above 0 afterwards. */
   readonly quietSecs?: number;
   /** What to do. */
   readonly remedy: string;
-  /** The page and heading that say more, relative to docs/operate/watch.md. */
+  /** The page and heading with details, relative to docs/operate/watch.md. */
   readonly runbook: `${string}.md#${string}`;
-  /** The rule of Prometheus; it fires for each series of the result. Default: the node's own verdict. */
+  /** The Prometheus rule, which fires for each series of the result. Default: the node's own verdict. */
   readonly promql?: (thresholds: Thresholds) => string;
 }
 
@@ -73,10 +77,10 @@ export function isBeyond(value: number, line: Line): boolean {
 }
 
 const OPENS: Line = { above: 0 };
-/** The smallest number that a value above 0 is not below: every value from 0 down. */
+/** The line that every value from 0 down is beyond, and no value above 0. */
 const RESOLVES: Line = { below: Number.MIN_VALUE };
 
-/** The lines of a check under these thresholds. */
+/** Returns the lines of a check under these thresholds. */
 export function linesOf(
   check: Check,
   thresholds: Thresholds,
@@ -105,15 +109,16 @@ export function durationText(secs: number): string {
   return `${Math.round(secs / HOUR)} h`;
 }
 
-/** A length of time in the notation of Prometheus. */
+/** Returns a duration in Prometheus notation. */
 export function promDuration(secs: number): string {
   if (secs % HOUR === 0) return `${secs / HOUR}h`;
   return secs % MINUTE === 0 ? `${secs / MINUTE}m` : `${secs}s`;
 }
 
 /**
- * The expression for a counter that rose within some seconds. `increase` does not see an event between the start of the process and the
- * first scrape, because the series begins with it: a counter above 0 of a process that is younger than the range rose within it.
+ * Returns the expression for a counter that rose within some seconds. `increase` does not see an event between the start of
+ * the process and the first scrape, because the series starts with it. Therefore a counter above 0 in a process younger than
+ * the range also counts as having risen.
  */
 export function promRose(counter: string, secs: number): string {
   const isYoung = `time() - svc_process_start_time_seconds < ${secs}`;
@@ -121,8 +126,9 @@ export function promRose(counter: string, secs: number): string {
 }
 
 /**
- * The expression for how much each series of a counter rose within some seconds. `increase` does not see what a series begins with, as
- * one of a route does whose first response was an error: all of a series counts that is younger than the range.
+ * Returns the expression for how much each series of a counter rose within some seconds. `increase` does not see the first
+ * value of a series, as for a route whose first response was an error. Therefore the whole value counts if the series is
+ * younger than the range.
  */
 export function promIncrease(series: string, secs: number): string {
   const range = promDuration(secs);

@@ -11,17 +11,17 @@ import { type IncidentStore, SEEN_EVERY_SECS } from "./incident-store.ts";
 import { CHECK_TABLE } from "./table.ts";
 
 const ID_CHARS = 12;
-/** How often a node reads what other nodes have decided of the shared state. */
+/** How often, in seconds, a node reads what other nodes have decided about the shared state. */
 const REFRESH_SECS = 60;
 const FAULT_INTERVAL_MS = 60_000;
-/** The node of incidents of the state that nodes share. */
+/** Node id for incidents of the state that nodes share. */
 export const SHARED = "";
 
 export interface ChecksDeps {
   readonly settings: Thresholds & { readonly off: readonly string[] };
   readonly nodeId: string;
   readonly incidents: Pick<IncidentStore, "open" | "resolve" | "openOf" | "see">;
-  /** Held by the node that decides of the shared state; undefined where there is one node. */
+  /** Held by the node that decides about the shared state; undefined if there is only one node. */
   readonly lease: WorkLease | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -29,11 +29,13 @@ export interface ChecksDeps {
   readonly table?: readonly Check[];
 }
 
-/** The checks of this node, which its incidents follow. */
+/** The checks of this node, which determine its incidents. */
 export interface Checks {
-  /** Evaluates every check and stores what that changes. A call while another one stores its changes only evaluates. */
+  /**
+   * Evaluates every check and stores the resulting changes. A call while another one is storing its changes only evaluates.
+   */
   evaluate(read: ReadMetric): Promise<void>;
-  /** How the checks stand, after the first evaluation. */
+  /** Returns the states of the checks, after the first evaluation. */
   states(): readonly CheckState[];
 }
 
@@ -48,7 +50,7 @@ export function createChecks(deps: ChecksDeps): Checks {
   const windows = new FigureWindows();
   const startSecs = nowSecs(clock);
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
-  /** The checks with an open incident, as far as this node knows, with when it last said so. */
+  /** The checks with an open incident, as far as this node knows, with the time when it last confirmed them. */
   const known = new Map<string, number>();
   let states: readonly CheckState[] = [];
   let isStoring = false;
@@ -56,14 +58,17 @@ export function createChecks(deps: ChecksDeps): Checks {
 
   const subjectOf = ({ scope }: Check) => (scope === "shared" ? SHARED : nodeId);
 
-  /** Takes over what is open in the store: of this node from before its start, of the shared state from other nodes. */
+  /**
+   * Takes over open incidents from the store: those of this node from before its start, and those of the shared state from
+   * other nodes.
+   */
   async function refresh(now: number): Promise<void> {
     if (refreshedSecs !== undefined && (!lease || now - refreshedSecs < REFRESH_SECS)) return;
     const isFirst = refreshedSecs === undefined;
     const open = await incidents.openOf(nodeId);
     for (const { checkId, nodeId: subject, seenAt } of open) {
       const row = rows.find((check) => check.id === checkId && !isOff(check));
-      // Switched off, or of another release.
+      // The check is switched off, or belongs to another release.
       if (!row) await incidents.resolve(checkId, subject, now);
       else if (subject === subjectOf(row) && !known.has(checkId)) {
         known.set(checkId, seenAt);
@@ -121,7 +126,7 @@ export function createChecks(deps: ChecksDeps): Checks {
       if (isStoring) return;
       isStoring = true;
       try {
-        // Before the first evaluation: what was open stays open.
+        // Before the first evaluation, open incidents stay open.
         await refresh(now);
         if (!isReady) states = evaluator.evaluate(windows.at(now, startSecs, read));
         await store(now);

@@ -1,12 +1,15 @@
 import { type Check, isBeyond, linesOf, type Measured, type Thresholds } from "./check.ts";
 import type { CheckFigures } from "./figures.ts";
 
-/** Samples that are further apart have a gap between them, whose values are unknown: three evaluations. */
+/** Samples further apart than this have a gap between them, in which values are unknown: three evaluations. */
 const MAX_GAP_SECS = 45;
-/** After so long without a value a check measures nothing any more: its part is off, or is the subject of another check. */
+/**
+ * A check without a value for this long no longer measures anything, because its part is off, or is the subject of another
+ * check.
+ */
 const FORGET_SECS = 3600;
 
-/** The state of a check. `pending`: beyond its line, not for long enough yet. */
+/** State of a check. `pending`: beyond its line, but not for long enough yet. */
 export type Standing = "ok" | "pending" | "open";
 
 /** A check after an evaluation. */
@@ -15,7 +18,7 @@ export interface CheckState {
   readonly standing: Standing;
   /** The last value; undefined before the first. */
   readonly measured: Measured | undefined;
-  /** When it opened, unix seconds; undefined while it is not open. */
+  /** When it opened, in Unix seconds; undefined while it is not open. */
   readonly openedSecs: number | undefined;
 }
 
@@ -25,16 +28,18 @@ interface Memory {
   measured: Measured | undefined;
   /** When the last value was measured. */
   lastSecs: number;
-  /** Since when values without a gap are beyond the line that would change the standing; undefined while they are not. */
+  /**
+   * Since when values without a gap have been beyond the line that would change the standing; undefined while they are not.
+   */
   sinceSecs: number | undefined;
 }
 
 /**
- * Decides from one evaluation after another which checks are open.
+ * Decides which checks are open, from successive evaluations.
  *
- * @param checks rows that a node can see.
- * @param thresholds may change between evaluations
- * @param isOff whether a check is not evaluated; it is resolved then. Default: none is.
+ * @param checks rows that a node can measure.
+ * @param thresholds may change between evaluations.
+ * @param isOff reports whether a check is not evaluated and therefore resolved. Default: none is.
  */
 export function createEvaluator(
   checks: readonly Check[],
@@ -90,14 +95,14 @@ export function createEvaluator(
         return { check, standing, measured, openedSecs };
       });
     },
-    /** Takes over a check as open, from an incident of before this process. */
+    /** Takes over a check as open, from an incident that was opened before this process started. */
     takeOver(id: string, nowSecs: number): void {
       const memory = memories.get(id);
       if (!memory) return;
       open(memory, nowSecs);
       memory.lastSecs = nowSecs;
     },
-    /** Takes over that a check is not open, from another node. */
+    /** Takes over from another node that a check is not open. */
     settle(id: string): void {
       const memory = memories.get(id);
       if (memory) settle(memory);

@@ -1,25 +1,31 @@
 import type { Samples } from "../runtime/figures/figures.ts";
 
-/** The samples of metrics at one moment, by the name of the metric without that of the service; undefined where a part did not respond. */
+/**
+ * Returns the samples of metrics at one moment, by the name of the metric without the service name; undefined if a part did
+ * not respond.
+ */
 export type ReadMetric = (metric: string) => Samples | undefined;
 
 type Labels = Readonly<Record<string, string | number>>;
 
-/** What the checks read: the samples of the moment, and the past of those that a check has asked for before. */
+/** The figures that the checks read: the current samples, and the past of those that a check has requested before. */
 export interface CheckFigures {
   /** Unix seconds. */
   readonly nowSecs: number;
-  /** The samples of a metric whose labels match; undefined without figures. */
+  /** Returns the samples of a metric whose labels match; undefined without figures. */
   samples(metric: string, match?: Labels): Samples | undefined;
-  /** The highest of them; undefined without any. */
+  /** Returns the highest of them; undefined if there are none. */
   max(metric: string, match?: Labels): number | undefined;
-  /** Their sum; undefined without figures, 0 without samples. */
+  /** Returns their sum; undefined without figures, 0 without samples. */
   sum(metric: string, match?: Labels): number | undefined;
-  /** How much a counter rose within the last seconds. One of a process that is younger began at 0. */
+  /** Returns how much a counter rose within the last seconds. In a process younger than that, it started at 0. */
   increase(metric: string, secs: number, match?: Labels): number | undefined;
-  /** The lowest sum of the last seconds. */
+  /** Returns the lowest sum of the last seconds. */
   minOver(metric: string, secs: number): number | undefined;
-  /** What the sum will be in `aheadSecs`, by the line through those of the last seconds; undefined before the second one. */
+  /**
+   * Returns the predicted sum in `aheadSecs`, on the line through those of the last seconds; undefined before the second
+   * one.
+   */
   predict(metric: string, secs: number, aheadSecs: number): number | undefined;
 }
 
@@ -28,10 +34,10 @@ interface Sample {
   readonly value: number;
 }
 
-/** The samples of a window at most, whatever its length. */
+/** Maximum number of samples in a window, whatever its length. */
 const MAX_SAMPLES = 720;
 
-/** The samples of one series within a window, the oldest first. */
+/** The samples of one series within a window, oldest first. */
 class Window {
   readonly #secs: number;
   readonly #samples: Sample[] = [];
@@ -42,7 +48,7 @@ class Window {
 
   add(sample: Sample): void {
     const last = this.#samples.at(-1);
-    // The clock was set back: earlier samples have no place in time.
+    // The clock was set back, so earlier samples have no valid time.
     if (last && sample.atSecs < last.atSecs) this.#samples.length = 0;
     else if (
       last &&
@@ -60,12 +66,12 @@ class Window {
   }
 }
 
-/** Gives checks the figures of one reading after another. */
+/** Provides checks with the figures of one reading after another. */
 export class FigureWindows {
   readonly #windows = new Map<string, Window>();
   #startSecs = Number.NEGATIVE_INFINITY;
 
-  /** @param startSecs the start of the process, unix seconds. */
+  /** @param startSecs the start of the process, in Unix seconds. */
   at(nowSecs: number, startSecs: number, read: ReadMetric): CheckFigures {
     this.#startSecs = startSecs;
     const samples: CheckFigures["samples"] = (metric, match) => {
@@ -116,19 +122,19 @@ export class FigureWindows {
     let total = first && this.#startSecs >= fromSecs ? first.value : 0;
     for (const [at, { value }] of samples.entries()) {
       const before = samples[at - 1]?.value;
-      // A counter that went back began again with its process.
+      // A counter that decreased was restarted with its process.
       if (before !== undefined) total += value < before ? value : value - before;
     }
     return total;
   }
 }
 
-/** The value of the line of least squares at a time. */
+/** Returns the value of the least-squares line at a time. */
 function predicted(samples: readonly Sample[], atSecs: number): number | undefined {
   const [first] = samples;
   if (!first || samples.length < 2) return undefined;
   const count = samples.length;
-  // Relative to the first sample: unix seconds squared would lose digits.
+  // Relative to the first sample, because Unix seconds squared would lose digits.
   let sumT = 0;
   let sumV = 0;
   let sumTT = 0;

@@ -15,32 +15,32 @@ import {
 } from "../db/state/table.ts";
 import type { Severity } from "./check.ts";
 
-/** What the checks of the nodes have found. Times are unix seconds. */
+/** Incidents that the checks of the nodes have found. Times are in Unix seconds. */
 export const incidents = table(
   "incidents",
   {
     incident_id: key(text()),
     check_id: text(),
-    /** What it is about: a node, of an owner's incident the record; empty for the state that nodes share. */
+    /** The subject: a node, or the record of an owner's incident; empty for the state that nodes share. */
     node_id: text(),
     severity: text<Severity>(),
     sentence: text(),
     opened_at: whole(),
-    /** When the node last saw it open, to the hour. */
+    /** When the node last saw it open, in steps of an hour. */
     seen_at: whole(),
     resolved_at: nullable(whole()),
-    /** How often it opened again within `FLAP_SECS`. */
+    /** How often it reopened within `FLAP_SECS`. */
     flaps: whole(),
     acked_at: nullable(whole()),
     acked_by: nullable(text()),
     note: nullable(text()),
     muted_until: nullable(whole()),
-    /** When the channels of notices are to get it; null while there is nothing to send. */
+    /** When to send it to the channels of notices; null while there is nothing to send. */
     unsent_at: nullable(whole()),
-    /** What was sent to them last, and when. */
+    /** The state that was sent to them last, and when. */
     sent_state: nullable(text<"open" | "resolved">()),
     sent_at: nullable(whole()),
-    /** The fid whose record it is about; 0 for the node's own. */
+    /** The fid that owns the record it concerns; 0 for the node's own. */
     owner_fid: withDefault(whole(), 0),
   },
   {
@@ -56,32 +56,32 @@ export const incidents = table(
 
 export type Incident = RecordOf<typeof incidents>;
 
-/** An incident that opens again within this time is the same one. */
+/** An incident that reopens within this time is the same one. */
 export const FLAP_SECS = 1800;
-/** How often a node says that an incident is still open. */
+/** How often, in seconds, a node confirms that an incident is still open. */
 export const SEEN_EVERY_SECS = 3600;
-/** An incident that no node has seen for this long has ended with its node. */
+/** An incident that no node has seen for this long has ended together with its node. */
 const UNSEEN_SECS = 3 * SEEN_EVERY_SECS;
-/** How often an open incident that no one has acknowledged is sent again. */
+/** Interval, in seconds, at which an open incident that no one has acknowledged is sent again. */
 export const REMIND_SECS = 4 * 3600;
 const KEPT_SECS = 400 * 86_400;
 const MAX_UNSEEN = 100;
 
-/** What opens: of a node, or of all (empty); of an owner's record, with its id. */
+/** An incident to open: of a node, or of all (empty); for an owner's record, with the record's id. */
 export type Opening = Pick<Incident, "incidentId" | "checkId" | "nodeId" | "severity" | "sentence"> &
   Partial<Pick<Incident, "ownerFid">>;
 
-/** Owners' incidents that are open at once, over all owners. */
+/** Maximum number of owners' incidents open at the same time, across all owners. */
 export const MAX_OPEN_OF_OWNERS = 2000;
-/** Incidents of an owner: the oldest that are resolved make room for a new one. */
+/** Maximum number of incidents per owner. The oldest resolved ones make room for new ones. */
 export const MAX_OF_OWNER = 200;
 
 /** The incidents of all nodes of a state, and those of owners' records. */
 export interface IncidentStore {
   /**
-   * Opens an incident. One that is open stays as it is, and one that was resolved lately opens again.
+   * Opens an incident. One that is already open stays as it is, and one that was resolved recently is reopened.
    *
-   * @returns the incident with the number of times that it opened again; `isChanged` is false for one that was open.
+   * @returns the incident, with the number of times it was reopened; `isChanged` is false if it was already open.
    */
   open(
     opening: Opening,
@@ -89,19 +89,19 @@ export interface IncidentStore {
   ): Promise<{ readonly incident: Incident; readonly isChanged: boolean }>;
   /** Resolves the open incident of a check. Returns whether there was one. */
   resolve(checkId: string, nodeId: string, nowSecs: number): Promise<boolean>;
-  /** The open ones of a node and of the shared state. */
+  /** Returns the open incidents of a node and of the shared state. */
   openOf(nodeId: string): Promise<readonly Incident[]>;
-  /** Says that the open ones of a check are still open. */
+  /** Confirms that the open incidents of a check are still open. */
   see(checkId: string, nodeId: string, nowSecs: number): Promise<void>;
-  /** Open ones of the nodes, and those that were opened after a time, the newest first. */
+  /** Returns the open incidents of the nodes, and those opened after a time, newest first. */
   list(sinceSecs: number, limit: number): Promise<readonly Incident[]>;
-  /** The open ones of all owners, at most `MAX_OPEN_OF_OWNERS`, in any order. */
+  /** Returns the open incidents of all owners, at most `MAX_OPEN_OF_OWNERS`, in any order. */
   openOfOwners(): Promise<readonly Incident[]>;
-  /** Those of one owner that were opened after a time, the newest first. */
+  /** Returns the incidents of one owner that were opened after a time, newest first. */
   listOf(ownerFid: number, sinceSecs: number): Promise<readonly Incident[]>;
-  /** Stops the reminders of an owner's own incident. Returns whether there is one. */
+  /** Stops the reminders of an owner's own incident. Returns whether it exists. */
   acknowledgeOwn(ownerFid: number, id: string, nowSecs: number, audit: AuditEntry): Promise<boolean>;
-  /** Each returns false where there is no such incident. */
+  /** Acknowledges an incident. Like the methods below, returns false if there is no such incident. */
   acknowledge(id: string, by: string, note: string | null, nowSecs: number): Promise<boolean>;
   /** @param note null removes it. */
   note(id: string, note: string | null): Promise<boolean>;
@@ -142,7 +142,7 @@ const seen = sql<unknown, [nowSecs: number, checkId: string, nodeId: string]>(
 );
 const listOpen = sql<Stored, []>(
   "incidents.open",
-  // No check has an empty id: the condition leads to the index of open ones, of which there are few.
+  // No check has an empty id. The condition makes the query use the index of open incidents, of which there are few.
   `SELECT ${columns} FROM incidents WHERE resolved_at IS NULL AND check_id > '' AND owner_fid = 0`,
 );
 const listSince = sql<Stored, [sinceSecs: number, limit: number]>(
@@ -283,7 +283,7 @@ export function createIncidents(db: StateDb): IncidentStore {
   };
 }
 
-/** Deletes incidents after their time, and resolves those whose node has not reported them for hours. */
+/** Deletes incidents past their retention, and resolves those whose node has not reported them for hours. */
 export function incidentSweep(db: StateDb): Sweep {
   return db.sweep("incidents", async (tx, maxRows) => {
     const nowSecs = tx.clock.sweepableSecs();

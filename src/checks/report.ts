@@ -6,9 +6,9 @@ import { type OwnContext, resolutionOf, resolutionOfOwn } from "./resolution.ts"
 import { checkOf } from "./table.ts";
 
 const DAY_SECS = 86_400;
-/** The days that a status page shows. */
+/** Number of days that a status page shows. */
 export const SHOWN_DAYS = 90;
-/** Of incidents that were opened in these days: more are not shown. */
+/** Maximum number of incidents opened in these days that are shown. */
 const MAX_SHOWN = 200;
 const MAX_OWNERS_SHOWN = 100;
 
@@ -32,12 +32,12 @@ function reportOf(incident: Incident, thresholds: Thresholds): IncidentReport {
   };
 }
 
-/** An incident as the owner of its record sees it: without what the operator wrote. */
+/** Returns an incident as the owner of its record sees it, without the operator's note. */
 export async function ownReportOf(incident: Incident, context: OwnContext): Promise<IncidentReport> {
   return withProgress(incident, { ...reportOf(incident, context.thresholds), note: null }, context);
 }
 
-/** The report of an owner's incident says how far its record is while it is open. */
+/** Adds the progress of the record to the report of an owner's open incident. */
 async function withProgress<Report extends IncidentReport>(
   incident: Incident,
   report: Report,
@@ -62,7 +62,7 @@ function operatorReportOf(incident: Incident, thresholds: Thresholds): OperatorI
 
 const RANK: Readonly<Record<DayState, number>> = { unknown: 0, ok: 1, notice: 2, warning: 3, critical: 4 };
 
-/** The worst state of each day. A day before the node was watched is only known by its incidents. */
+/** Returns the worst state of each day. A day before the node was watched is only known by its incidents. */
 function daysOf(incidents: readonly Incident[], nowSecs: number, watchedSince: number): DayState[] {
   const today = Math.floor(nowSecs / DAY_SECS);
   return Array.from({ length: SHOWN_DAYS }, (_, at) => {
@@ -79,16 +79,16 @@ function daysOf(incidents: readonly Incident[], nowSecs: number, watchedSince: n
 const read = (store: Pick<IncidentStore, "list">, nowSecs: number) =>
   store.list(nowSecs - SHOWN_DAYS * DAY_SECS, MAX_SHOWN);
 
-/** What a report is made with. */
+/** Context of a report. */
 export interface ReportContext {
   readonly nowSecs: number;
-  /** Since when the node is watched, unix seconds. */
+  /** Since when the node has been watched, in Unix seconds. */
   readonly watchedSince: number;
-  /** The lines of the checks, which say when an incident resolves. */
+  /** The thresholds of the checks, which determine when an incident resolves. */
   readonly thresholds: Thresholds;
 }
 
-/** What anyone may know: incidents of public checks. */
+/** Returns what is public: incidents of public checks. */
 export async function publicReport(
   store: Pick<IncidentStore, "list">,
   { nowSecs, watchedSince, thresholds }: ReportContext,
@@ -100,7 +100,7 @@ export async function publicReport(
   };
 }
 
-/** All incidents of the nodes. */
+/** Returns all incidents of the nodes. */
 export async function nodeIncidents(
   store: Pick<IncidentStore, "list">,
   { nowSecs, thresholds }: Pick<ReportContext, "nowSecs" | "thresholds">,
@@ -108,7 +108,7 @@ export async function nodeIncidents(
   return (await read(store, nowSecs)).map((incident) => operatorReportOf(incident, thresholds));
 }
 
-/** All incidents of the nodes, as `publicReport`, then the open ones of owners, which are on no day. */
+/** Returns all incidents of the nodes, like `publicReport`, then the open ones of owners, which are not listed by day. */
 export async function operatorReport(
   store: Pick<IncidentStore, "list" | "openOfOwners">,
   context: ReportContext & OwnContext,

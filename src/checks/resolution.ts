@@ -11,7 +11,7 @@ import {
 } from "./owners/owner-table.ts";
 import { checkOf } from "./table.ts";
 
-/** When an open incident of a check resolves, as one sentence; null for a check of another release. */
+/** Returns when an open incident of a check resolves, as one sentence; null for a check of another release. */
 export function resolutionOf(checkId: string, thresholds: Thresholds): string | null {
   const ofOwner = ownerCheckOf(checkId);
   if (ofOwner) return ofOwner.resolution;
@@ -36,14 +36,14 @@ const WHILE_DEACTIVATED = "Resolves once the webhook is enabled and its deliveri
 const AFTER_RUN = `${WORKS_AFTER_RUN}: {{ $labels.progress }}.`;
 const AFTER_RUN_AND_SHARE = `${WORKS_AFTER_SHARE}: {{ $labels.progress }}, {{ $labels.share }}.`;
 
-/** What it takes to say how far the record of an owner is. */
+/** Context for the progress of an owner's record. */
 export interface OwnContext {
   readonly findings: Pick<OwnerFindings, "webhook">;
   readonly nowSecs: number;
   readonly thresholds: Thresholds;
 }
 
-/** `resolutionOf` an open incident of an owner's record, with how far a failing webhook is. */
+/** Returns `resolutionOf` an open incident of an owner's record, with the progress of a failing webhook. */
 export async function resolutionOfOwn(
   { checkId, nodeId: subject }: Incident,
   { findings, nowSecs, thresholds }: OwnContext,
@@ -56,13 +56,13 @@ function resolutionOfWebhook(standing: WebhookStanding): string {
   const { isDeactivated, failures, deliveredSince, failed, total } = standing;
   if (isDeactivated) return WHILE_DEACTIVATED;
   const done = failures > 0 ? 0 : Math.min(deliveredSince, MIN_SUCCESSES);
-  // Fewer deliveries say nothing about a share.
+  // With fewer deliveries, a share is not meaningful.
   const sentence = total < MIN_DELIVERIES ? AFTER_RUN : AFTER_RUN_AND_SHARE;
   const labels = { progress: `${done} / ${MIN_SUCCESSES}`, share: percentOf(failed / Math.max(1, total)) };
   return sentenceOf({ sentence }, { value: 0, labels });
 }
 
-/** The sentences that say when something resolves and that no row has as its own. */
+/** The sentences about resolution that are not specific to a row. */
 export const RESOLUTIONS: readonly string[] = [
   ...[IF_QUIET, IF_OVER, AT_ONCE],
   ...[WHILE_DEACTIVATED, AFTER_RUN, AFTER_RUN_AND_SHARE],

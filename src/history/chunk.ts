@@ -1,15 +1,15 @@
-/** Rows of figures. Columns are known by a number. */
+/** Rows of figures. Columns are identified by number. */
 export interface FigureChunk {
   /** Unix seconds, strictly rising. */
   readonly t: readonly number[];
-  /** One value for each row; NaN for none. */
+  /** One value per row; NaN for none. */
   readonly columns: ReadonlyMap<number, Float32Array>;
 }
 
 const LEVEL = 6;
 const WORD = 4;
 
-/** Packs rows: the words of all columns, each byte of the words together with those of its neighbours, compressed. */
+/** Packs rows: bytes of the same significance of all words are put together, then compressed. */
 export function encodeChunk({ t, columns }: FigureChunk): Uint8Array<ArrayBuffer> {
   const rows = t.length;
   const words = new Uint32Array(2 + rows + columns.size * (1 + rows));
@@ -29,9 +29,9 @@ export function encodeChunk({ t, columns }: FigureChunk): Uint8Array<ArrayBuffer
 }
 
 /**
- * Unpacks rows. Columns that are not wanted cost little: most readers want a few of many.
+ * Unpacks rows. Columns that are not wanted cost little, because most readers want only a few.
  *
- * @throws Error for bytes that `encodeChunk` has not made
+ * @throws Error for bytes that `encodeChunk` did not produce.
  */
 export function decodeChunk(
   bytes: Uint8Array<ArrayBuffer>,
@@ -51,7 +51,7 @@ export function decodeChunk(
   return { t, columns };
 }
 
-/** Rows of several chunks in their order, with the columns of all. */
+/** Returns the rows of several chunks, in order, with the columns of all. */
 export function joinChunks(chunks: readonly FigureChunk[]): FigureChunk {
   const t = chunks.flatMap((chunk) => chunk.t);
   const columns = new Map<number, Float32Array>();
@@ -67,7 +67,7 @@ export function joinChunks(chunks: readonly FigureChunk[]): FigureChunk {
   return { t, columns };
 }
 
-/** The rows of a time, its end excluded. */
+/** Returns the rows of a time range, whose end is exclusive. */
 export function rowsBetween(chunk: FigureChunk, from: number, to: number): FigureChunk {
   const first = chunk.t.findIndex((t) => t >= from);
   if (first === -1) return { t: [], columns: new Map() };
@@ -87,7 +87,7 @@ function shuffled(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return out;
 }
 
-/** Some words of shuffled bytes. */
+/** Returns some words of shuffled bytes. */
 function wordsOf(bytes: Uint8Array, from: number, count: number): Uint32Array<ArrayBuffer> {
   const words = Math.floor(bytes.length / WORD);
   const out = new Uint8Array(count * WORD);

@@ -1,14 +1,14 @@
 import type { SideDatabase } from "../db/side/side-database.ts";
 import { statement } from "../db/side/statement.ts";
 
-/** How often something happened from a time on (unix seconds). */
+/** How often something happened from a time on (Unix seconds). */
 export interface Counts {
   readonly t: number;
   /** By kind, such as `cast.created`, `delivered` or `warn`. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** The distances at which counts are added up, and how long each stays, seconds. */
+/** The intervals over which counts are summed, and how long each is kept, in seconds. */
 const LEVELS = [
   { step: 15, kept: 2 * 86_400 },
   { step: 300, kept: 30 * 86_400 },
@@ -53,7 +53,10 @@ export function addCounts(
   if (rows.length > 0) db.run(ADD, JSON.stringify(rows));
 }
 
-/** The counts of a time by bucket and kind, at the smallest distance that divides the buckets and is still kept. */
+/**
+ * Returns the counts in a time range by bucket and kind, at the smallest interval that divides the buckets and is still
+ * kept.
+ */
 export function countsByBucket(
   db: SideDatabase,
   { from, bucketSecs, buckets, now }: CountsRange,

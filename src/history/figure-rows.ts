@@ -2,20 +2,20 @@ import { decodeStored, type SideDatabase } from "../db/side/side-database.ts";
 import { statement } from "../db/side/statement.ts";
 import { decodeChunk, encodeChunk, type FigureChunk, joinChunks, rowsBetween } from "./chunk.ts";
 
-/** The distances of stored rows, seconds. */
+/** Intervals between stored rows, in seconds. */
 export type FigureStep = 5 | 60 | 3600;
 
-/** What a column is of its series in a minute or an hour; samples have the first only. */
+/** The statistic of a series over a minute or an hour that a column contains; samples only have the first. */
 export type Stat = "mean" | "max" | "min";
 const STATS: readonly Stat[] = ["mean", "max", "min"];
 
 const DAY = 86_400;
 const HOUR = 3600;
 
-/** The largest time that a chunk covers. */
+/** The longest time span that a chunk covers. */
 interface Level {
   readonly step: FigureStep;
-  /** Chunks of one such time are joined once it has passed. */
+  /** Chunks within one of these spans are joined once it has passed. */
   readonly joins: readonly number[];
   readonly stats: number;
 }
@@ -26,10 +26,10 @@ const LEVELS: readonly Level[] = [
   { step: 3600, joins: [DAY, 30 * DAY], stats: 3 },
 ];
 
-/** How long rows stay, seconds. */
+/** How long rows are kept, in seconds, by interval. */
 export const KEPT_SECS: Readonly<Record<FigureStep, number>> = { 5: 2 * DAY, 60: 30 * DAY, 3600: 730 * DAY };
 
-/** Rows this much older than the newest one say that the clock was set back. */
+/** If rows are this much older than the newest one, the clock was set back. */
 const SET_BACK_SECS = 120;
 
 const ADD_CHUNK = statement<never, [step: number, fromT: number, toT: number, body: Uint8Array]>(
@@ -65,16 +65,16 @@ const DELETE_AFTER = statement<never, [step: number, fromT: number]>(
 );
 
 interface RecentRows {
-  /** No row that is stored since this time is missing. */
+  /** No row stored since this time is missing. */
   readonly from: number;
-  /** In one chunk or several, the oldest first. */
+  /** In one or several chunks, oldest first. */
   readonly chunks: readonly FigureChunk[];
 }
 
-/** Chunks that are searched one by one, before they become one. */
+/** Maximum number of chunks that are searched one by one, before they are joined. */
 const MAX_RECENT_CHUNKS = 12;
 
-/** The rows since the begin of an hour, of each writer: it needs them again for minutes, for the hour and to join them. */
+/** The rows since the start of the hour, per writer, which needs them again for the minutes, the hour and the join. */
 const recent = new WeakMap<SideDatabase, Map<FigureStep, RecentRows>>();
 
 const key = (series: number, stat: number): number => series * 4 + stat;
@@ -83,7 +83,7 @@ export function columnOf(series: number, stat: Stat): number {
   return key(series, STATS.indexOf(stat));
 }
 
-/** Adds samples, and the minutes and hours that they complete. Rows that are not newer than those stored are left out. */
+/** Adds samples, and the minutes and hours that they complete. Rows that are not newer than the stored ones are skipped. */
 export function addSamples(db: SideDatabase, samples: FigureChunk): void {
   let newest = db.get(NEWEST, 5)?.toT ?? 0;
   const first = samples.t[0];
@@ -93,7 +93,7 @@ export function addSamples(db: SideDatabase, samples: FigureChunk): void {
     for (const { step } of LEVELS) db.run(DELETE_AFTER, step, first - (first % HOUR));
     newest = db.get(NEWEST, 5)?.toT ?? 0;
   }
-  // What was added last was not committed, or is deleted.
+  // The rows that were added last were not committed, or have been deleted.
   if (recent.get(db)?.get(5)?.chunks.at(-1)?.t.at(-1) !== newest) recent.delete(db);
   const fresh = rowsBetween(samples, newest + 1, Number.MAX_SAFE_INTEGER);
   if (fresh.t.length === 0) return;
@@ -104,7 +104,7 @@ export function addSamples(db: SideDatabase, samples: FigureChunk): void {
     for (const level of LEVELS) join(db, level, last);
 }
 
-/** Makes the rows of the minutes or hours that ended before `last` from samples. */
+/** Computes the rows of the minutes or hours that ended before `last` from samples. */
 function summarize(db: SideDatabase, step: 60 | 3600, last: number): void {
   const end = last - (last % step);
   const done = db.get(NEWEST, step)?.toT;
@@ -114,7 +114,7 @@ function summarize(db: SideDatabase, step: 60 | 3600, last: number): void {
   addRows(db, step, summary);
 }
 
-/** Rows at a greater distance: mean, highest and lowest of each column that is a sample. */
+/** Returns rows at a greater interval: mean, maximum and minimum of each column that is a sample. */
 function summaryOf(rows: FigureChunk, step: number, stats: number): FigureChunk {
   const starts = groupStarts(rows.t, step);
   const columns = new Map<number, Float32Array>();
@@ -133,7 +133,7 @@ function summaryOf(rows: FigureChunk, step: number, stats: number): FigureChunk 
   return { t: starts.map((at) => (rows.t[at] ?? 0) - ((rows.t[at] ?? 0) % step)), columns };
 }
 
-/** Stored rows at a multiple of their distance. */
+/** Returns stored rows at a multiple of their interval. */
 export function atDistance({ t, columns }: FigureChunk, distance: number): FigureChunk {
   const starts = groupStarts(t, distance);
   const grouped = new Map<number, Float32Array>();
@@ -173,7 +173,11 @@ function statsOf(values: Float32Array, from: number, to: number): Record<Stat, n
   return count === 0 ? { mean: none, max: none, min: none } : { mean: sum / count, max, min };
 }
 
-/** The rows of a time, its end excluded. @param isWanted which columns are read; default: all */
+/**
+ * Returns the rows of a time range, whose end is exclusive.
+ *
+ * @param isWanted reports which columns are read; default: all.
+ */
 export function readRows(
   db: SideDatabase,
   step: FigureStep,
@@ -194,7 +198,7 @@ export function readRows(
   );
 }
 
-/** Like `readRows`, without unpacking those of the last hour again. */
+/** Like `readRows`, but without unpacking the rows of the last hour again. */
 function storedRows(db: SideDatabase, step: FigureStep, from: number, to: number): FigureChunk {
   const known = recent.get(db)?.get(step);
   return known && known.from <= from
@@ -202,29 +206,29 @@ function storedRows(db: SideDatabase, step: FigureStep, from: number, to: number
     : readRows(db, step, from, to);
 }
 
-/** The time of the oldest row; undefined without one. */
+/** Returns the time of the oldest row; undefined if there is none. */
 export function oldestRow(db: SideDatabase, step: FigureStep): number | undefined {
   return db.get(OLDEST, step)?.fromT;
 }
 
-/** The time of the newest sample; undefined without one. */
+/** Returns the time of the newest sample; undefined if there is none. */
 export function newestSample(db: SideDatabase): number | undefined {
   return db.get(NEWEST, 5)?.toT;
 }
 
-/** Deletes the oldest chunk of a distance. Returns whether there was one. */
+/** Deletes the oldest chunk of an interval. Returns whether there was one. */
 export function deleteOldestChunk(db: SideDatabase, step: FigureStep): boolean {
   const from = oldestRow(db, step);
   return from !== undefined && db.run(DELETE_FROM, step, from, from + 1) > 0;
 }
 
-/** Deletes rows older than a time. Those that share a chunk with newer ones stay with them. */
+/** Deletes rows older than a time. Those that share a chunk with newer rows stay. */
 export function deleteRowsBefore(db: SideDatabase, step: FigureStep, before: number): number {
   const longest = LEVELS.find((level) => level.step === step)?.joins.at(-1) ?? HOUR;
   return db.run(DELETE_FROM, step, 0, before - longest);
 }
 
-/** A chunk is of one hour at first, so that joined rows are those of their hour. */
+/** Adds rows. A chunk covers one hour at first, so that joined rows are those of their hour. */
 function addRows(db: SideDatabase, step: FigureStep, rows: FigureChunk): void {
   for (let from = rows.t[0]; from !== undefined; ) {
     const end = from - (from % HOUR) + HOUR;
@@ -253,13 +257,13 @@ function store(db: SideDatabase, step: FigureStep, chunk: FigureChunk): void {
   db.run(ADD_CHUNK, step, chunk.t[0] ?? 0, chunk.t.at(-1) ?? 0, encodeChunk(chunk));
 }
 
-/** The rows of the chunks that begin in a time. */
+/** Returns the rows of the chunks that start within a time range. */
 function rowsOf(db: SideDatabase, step: FigureStep, from: number, to: number): FigureChunk {
   const bodies = db.all(CHUNKS, step, from - 1, to, from);
   return joinChunks(bodies.map(({ body }) => decodeStored(() => decodeChunk(body))));
 }
 
-/** Joins the chunks of each time that has passed. */
+/** Joins the chunks of each time span that has passed. */
 function join(db: SideDatabase, { step, joins }: Level, last: number): void {
   for (const span of joins) {
     const current = last - (last % span);

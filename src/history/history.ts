@@ -43,17 +43,17 @@ import { readLanes } from "./read-lanes.ts";
 import type { HistoryBatch, HistoryRpc, LogPage } from "./rpc.ts";
 import { HISTORY_SCHEMA } from "./schema.ts";
 
-/** What a node has done, on disk. The maintenance thread has it. */
+/** The recorded history of a node, on disk. The maintenance thread has it. */
 export interface History {
   readonly rpc: Omit<HistoryRpc, "nodeFigures" | "nodes">;
   stats(): HistoryStats;
-  /** Empty while the file cannot be read; what is added while it cannot be written waits. */
+  /** Empty while the file cannot be read. What is added while it cannot be written waits. */
   readonly backups: BackupLog;
   /** Marks the stop and closes the file. */
   stop(): void;
 }
 
-/** What is kept. Times are unix seconds; null for nothing. */
+/** Extent of the history. Times are in Unix seconds; null for nothing. */
 export interface HistoryStats {
   readonly bytes: number | null;
   readonly maxBytes: number;
@@ -78,7 +78,7 @@ export interface HistoryDeps {
 const SEARCH_MS = 1_500;
 const MAX_REQUESTS = 500;
 const HOUR_SECS = 3600;
-/** Marks that wait while the file cannot be written. */
+/** Maximum number of marks that wait while the file cannot be written. */
 const MAX_WAITING = 100;
 
 export function openHistory({ dir, settings, beginning, clock, log, freeBytes }: HistoryDeps): History {
@@ -98,7 +98,7 @@ export function openHistory({ dir, settings, beginning, clock, log, freeBytes }:
   /** Why the last write failed. */
   let fault: string | null = null;
 
-  /** Writes with the marks that wait, the start first. */
+  /** Writes together with the waiting marks, the start first. */
   function write(work: (db: SideDatabase) => void): void {
     const written = file.write((db) => {
       if (!isStarted) markStart(db, { ...beginning, at: startedAt }, newestSample(db));
@@ -192,7 +192,7 @@ function store(db: SideDatabase, { samples, counts, lines, requests }: HistoryBa
   if (requests.length > 0) addRequests(db, requests);
 }
 
-/** Searches block by block, so that the thread serves others in between. */
+/** Searches block by block, so that the thread can serve other work in between. */
 async function searchLog(file: SideFile, search: LogSearch): Promise<Result<LogPage, string>> {
   const endMs = performance.now() + SEARCH_MS;
   const lines: NumberedLine[] = [];
@@ -211,17 +211,17 @@ async function searchLog(file: SideFile, search: LogSearch): Promise<Result<LogP
 
 interface HistorySettings {
   readonly max_bytes: number;
-  /** How long lines of the log and requests stay. */
+  /** How long lines of the log and requests are kept, in days. */
   readonly log_days: number;
 }
 
 const DAY = 86_400;
 const REQUEST_DAYS = 7;
-/** Deletions of one call, so that it ends soon; the next one continues. */
+/** Maximum number of deletions per call, so that it ends soon; the next one continues. */
 const MAX_DELETIONS = 500;
 const SHRUNK_PAGES = 2_000;
 
-/** Deletes what has been kept for its time. */
+/** Deletes what is past its retention. */
 function sweepHistory(db: SideDatabase, { log_days: logDays }: HistorySettings, now: number): void {
   for (const step of [5, 60, 3600] as const satisfies readonly FigureStep[])
     deleteRowsBefore(db, step, now - KEPT_SECS[step]);
@@ -234,7 +234,10 @@ function sweepHistory(db: SideDatabase, { log_days: logDays }: HistorySettings, 
   db.shrink(SHRUNK_PAGES);
 }
 
-/** Deletes the oldest until the file is within its bound: first the log, then samples, requests, minutes. Hours and marks stay. */
+/**
+ * Deletes the oldest data until the file is within its size limit: first the log, then samples, requests, minutes. Hours and
+ * marks stay.
+ */
 function trimHistory(db: SideDatabase, maxBytes: number): void {
   const steps = [
     () => deleteOldestBlock(db),

@@ -11,24 +11,24 @@ export interface LogLine {
   /** The thread that logged it. */
   readonly thread: string;
   readonly message: string;
-  /** The other fields as JSON; empty without any. */
+  /** The other fields as JSON; empty if there are none. */
   readonly fields: string;
 }
 
-/** A line with its number, which rises by one with each line. */
+/** A line with its number, which increases by one per line. */
 export interface NumberedLine extends LogLine {
   readonly id: number;
 }
 
 export interface LogSearch {
-  /** Unix ms. */
+  /** Unix milliseconds. */
   readonly fromMs: number;
   readonly toMs: number;
   /** The lowest level. */
   readonly level: LogLevel;
-  /** All of these words are in the message, a field or the name of the thread. */
+  /** Words that must all be in the message, a field or the name of the thread. */
   readonly words: readonly string[];
-  /** Lines with lower numbers. */
+  /** Only lines with lower numbers. */
   readonly before: number;
   readonly limit: number;
 }
@@ -110,7 +110,7 @@ function decodeLines(body: Uint8Array<ArrayBuffer>, id: number): NumberedLine[] 
   });
 }
 
-/** The next lines, newest first, of the next blocks: one block is read in one turn. */
+/** The next lines, newest first, from the next blocks. One block is read per turn. */
 export interface LogPart {
   readonly lines: readonly NumberedLine[];
   /** The number before which the search continues; undefined at its end. */
@@ -162,7 +162,7 @@ export function joinBlocks(db: SideDatabase, nowMs: number): void {
   flush();
 }
 
-/** The time of the oldest line, unix ms; undefined without one. */
+/** Returns the time of the oldest line in Unix milliseconds; undefined if there is none. */
 export function oldestLine(db: SideDatabase): number | undefined {
   return db.get(OLDEST)?.fromMs;
 }

@@ -7,10 +7,10 @@ const ADD_NAME = statement<never, [name: string]>(
   "INSERT INTO names (name) VALUES (?) ON CONFLICT DO NOTHING",
 );
 
-/** Those that each writer found, once nothing was missing: they are committed. */
+/** The names that each writer found complete, which means that they are committed. */
 const committed = new WeakMap<SideDatabase, ReadonlyMap<string, number>>();
 
-/** The numbers of names in this file, for series and kinds of counts. */
+/** Returns the numbers of names in this file, for series and kinds of counts. */
 export function readNames(db: SideDatabase): Map<string, number> {
   return new Map(db.all(ALL_NAMES).map(({ id, name }) => [name, id]));
 }

@@ -4,23 +4,23 @@ import { atDistance, columnOf, type FigureStep, KEPT_SECS, oldestRow, readRows }
 import { readNames } from "./names.ts";
 import type { FiguresPage, FiguresQuery, Gap } from "./rpc.ts";
 
-/** Rows of one response. */
+/** Maximum number of rows per response. */
 export const MAX_POINTS = 2_000;
 const STEPS: readonly FigureStep[] = [5, 60, 3600];
 const HOUR_SECS = 3600;
-/** Rows that are this far apart have a gap between them, in steps. */
+/** Rows at least this many steps apart have a gap between them. */
 const GAP_STEPS = 3;
-/** The newest rows come once a minute. */
+/** How late the newest rows may be, since they arrive once a minute. */
 const LATE_SECS = 130;
-/** From here on figures have no decimals. */
+/** Figures from this value on are rounded to integers. */
 const WHOLE_FROM = 100_000;
 
-/** Whether so fine a distance gives a range too many rows. */
+/** Reports whether an interval is so small that a range would have too many rows. */
 export function isTooFine(from: number, to: number, step: FigureStep): boolean {
   return (to - from) / step > MAX_POINTS;
 }
 
-/** The rows of a range at a distance, or at the smallest one that is kept and gives at most 2,000. */
+/** Returns the rows of a range at a given interval, or at the smallest one that is kept and gives at most 2,000. */
 export function readFigures(db: SideDatabase, query: FiguresQuery, now: number): FiguresPage {
   const { from, series } = query;
   const to = Math.min(query.to, now + 1);
@@ -69,7 +69,7 @@ function gapsOf(db: SideDatabase, { from, to, now, step, distance, t }: Rows): G
   for (const at of [...t, end]) {
     const isAfterRow = last !== from || t[0] === from;
     if (at - last > GAP_STEPS * distance) {
-      // A row of a minute or an hour begins it.
+      // A row of a minute or an hour is dated at its start.
       const begin = isAfterRow ? last + distance : last;
       gaps.push({ from: begin, to: at, why: whyOf(db, begin, at, { known, kept }) });
     }
@@ -78,7 +78,7 @@ function gapsOf(db: SideDatabase, { from, to, now, step, distance, t }: Rows): G
   return gaps;
 }
 
-/** Why there are no figures of a time. */
+/** Returns why there are no figures for a time. */
 function whyOf(
   db: SideDatabase,
   from: number,

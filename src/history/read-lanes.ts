@@ -7,16 +7,16 @@ import { readNames } from "./names.ts";
 import type { LanesPage, LanesQuery } from "./rpc.ts";
 
 export const MAX_BUCKETS = 240;
-/** Times of which counts are kept at each distance; a bucket is a multiple of it. */
+/** Time spans by the interval at which counts are kept for them. A bucket is a multiple of the interval. */
 const DISTANCES = [
   { step: 15, upTo: 300, kept: 2 * 86_400 },
   { step: 300, upTo: 3600, kept: 30 * 86_400 },
   { step: 3600, upTo: 86_400, kept: Number.POSITIVE_INFINITY },
-  // Of months, whose hours are too many to add up for a request.
+  // For months, because their hours are too many to add up for a request.
   { step: 86_400, upTo: Number.POSITIVE_INFINITY, kept: Number.POSITIVE_INFINITY },
 ] as const;
 
-/** What happened in a range, by lane, kind and bucket. A kind is `<lane>:<kind>`. */
+/** Returns what happened in a range, by lane, kind and bucket. A kind is `<lane>:<kind>`. */
 export function readLanes(
   db: SideDatabase,
   { from, to, buckets: wanted }: LanesQuery,
@@ -53,7 +53,7 @@ function bucketOf(from: number, to: number, buckets: number, now: number): numbe
   const least = Math.max(1, (to - from) / buckets);
   const { step } = DISTANCES.find(({ upTo, kept }) => least <= upTo && from >= now - kept) ?? DISTANCES[2];
   let secs = Math.ceil(least / step) * step;
-  // The first bucket begins before the range where that is between two.
+  // The first bucket starts before the range if the range starts within it.
   while (Math.ceil((to - (from - (from % secs))) / secs) > buckets) secs += step;
   return secs;
 }

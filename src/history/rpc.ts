@@ -5,13 +5,13 @@ import type { Mark } from "./events/marks.ts";
 import type { FigureStep, Stat } from "./figure-rows.ts";
 import type { LogLine, LogSearch, NumberedLine } from "./log-blocks.ts";
 
-/** What was noted in about a minute. */
+/** What was recorded in about a minute. */
 export interface HistoryBatch {
   readonly samples: {
     /** Unix seconds, strictly rising. */
     readonly t: readonly number[];
     readonly names: readonly string[];
-    /** One for each name, NaN where it had no value. */
+    /** One per name, NaN where it had no value. */
     readonly columns: readonly Float32Array[];
   };
   readonly counts: readonly Counts[];
@@ -20,7 +20,7 @@ export interface HistoryBatch {
   readonly marks: readonly Mark[];
 }
 
-/** Times are unix seconds; the end is excluded. */
+/** Times are in Unix seconds; the end is exclusive. */
 interface Range {
   readonly from: number;
   readonly to: number;
@@ -31,13 +31,13 @@ export interface FiguresQuery extends Range {
   readonly series: readonly { readonly name: string; readonly column: string; readonly stat: Stat }[];
 }
 
-/** A time without figures. */
+/** A time range without figures. */
 export interface Gap extends Range {
   readonly why: "stopped" | "crashed" | "not_watched" | "not_kept" | "no_figures";
 }
 
 export interface FiguresPage {
-  /** The distance of rows, seconds; a multiple of an hour for long ranges. */
+  /** Interval between rows in seconds; a multiple of an hour for long ranges. */
   readonly step: number;
   readonly t: readonly number[];
   readonly columns: Readonly<Record<string, readonly (number | null)[]>>;
@@ -48,39 +48,39 @@ export interface LanesQuery extends Range {
   readonly buckets: number;
 }
 
-/** Counts of a lane by kind, one for each bucket. */
+/** Counts of a lane by kind, one per bucket. */
 export type Lane = Readonly<Record<string, readonly number[]>>;
 
 export interface LanesPage {
-  /** The begin of the first bucket. */
+  /** Start of the first bucket. */
   readonly from: number;
   readonly bucket_secs: number;
   readonly buckets: number;
   /** By lane: `events`, `deliveries`, `errors`, `log`. */
   readonly lanes: Readonly<Record<string, Lane>>;
   readonly marks: readonly Mark[];
-  /** The oldest time of which something is kept; null for nothing. */
+  /** The oldest time for which something is kept; null for nothing. */
   readonly kept: { readonly figures: number | null; readonly log: number | null };
-  /** When the node was first watched. */
+  /** When watching the node started. */
   readonly watched_since: number | null;
 }
 
 export interface LogPage {
   readonly lines: readonly NumberedLine[];
-  /** Where the next page begins; null at the end. */
+  /** Where the next page starts; null at the end. */
   readonly before: number | null;
-  /** Whether the search ended for its time, and continues there. */
+  /** Whether the search ended because its time was up, so that it can continue there. */
   readonly isPartial: boolean;
 }
 
-/** The history of the node: what the maintenance thread offers to the main thread. An error says why there is none now. */
+/** The history of the node, as the maintenance thread offers it to the main thread. An error says why it is unavailable. */
 export interface HistoryRpc {
-  /** Stores what was noted. */
+  /** Stores what was recorded. */
   record(batch: HistoryBatch): void;
   figures(query: FiguresQuery): Result<FiguresPage, string>;
   lanes(query: LanesQuery): Result<LanesPage, string>;
   log(search: LogSearch): Promise<Result<LogPage, string>>;
-  /** The figures of another node of the same state, and the nodes of which there are some. */
+  /** Returns the figures of another node of the same state, and the nodes that have any. */
   nodeFigures(query: FiguresQuery, nodeId: string): Promise<Result<FiguresPage, string>>;
   nodes(): Promise<readonly string[]>;
   requests(range: Range): Result<readonly NotableResponse[], string>;

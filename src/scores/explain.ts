@@ -4,7 +4,7 @@ import type { Trust } from "./method.ts";
 
 const MAX_SOURCES = 8;
 
-/** The 8 strongest sources of an account, strongest first, packed. Null without any. */
+/** Returns the 8 strongest sources of an account, strongest first, packed; null if there are none. */
 export function strongestSources(graph: EvidenceGraph, { voice }: Trust, target: number): Uint8Array | null {
   const { fids, offsets, sources, weights } = graph;
   const best: { source: number; part: number }[] = [];
@@ -23,12 +23,12 @@ export function strongestSources(graph: EvidenceGraph, { voice }: Trust, target:
   return packSources(best.map(({ source, part }) => ({ fid: fids[source] ?? 0, share: part / sum })));
 }
 
-/** The most accounts of a path, from an account to a seed. */
+/** Maximum number of accounts on a path from an account to a seed. */
 export const MAX_PATH = 6;
 
 /**
- * Returns for each account the one before it on a shortest path from a seed: the strongest of those. An account with this as index + 1 in
- * the array; 0 for seeds, and for accounts further than `MAX_PATH`.
+ * Returns, for each account, the preceding one on a shortest path from a seed, choosing the strongest. The array contains
+ * the account's index + 1; 0 for seeds, and for accounts further away than `MAX_PATH`.
  */
 export function pathsFromSeeds(
   graph: EvidenceGraph,

@@ -2,20 +2,20 @@ import { currentScoreRun } from "../db/index/counts/scores.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { figureOf, gauge, gauges } from "../runtime/figures/figures.ts";
 
-/** What the figures are read from. */
+/** Sources of the figures. */
 export interface ScoreFigureSource {
   readonly db: IndexDatabase;
   readonly mode: string;
   /** Unix seconds. */
   readonly nowSecs: () => number;
-  /** Why the last run failed; undefined after a success and where nothing is computed here. */
+  /** Returns why the last run failed; undefined after a success and if nothing is computed here. */
   readonly lastFault: () => string | undefined;
   readonly isRunning: () => boolean;
 }
 
 const figure = figureOf<ScoreFigureSource>();
 
-/** A number in the stats of the current computation; null before the first. */
+/** Returns a number from the stats of the current computation; null before the first. */
 const stat =
   (name: string) =>
   ({ db }: ScoreFigureSource): number | null => {
@@ -28,7 +28,7 @@ const age = ({ db, nowSecs }: ScoreFigureSource): number | null => {
   return run ? nowSecs() - run.at : null;
 };
 
-/** None of them while `scores.mode` is off. */
+/** Empty while `scores.mode` is off. */
 export const scoreFigures = [
   figure({ read: ({ mode }) => mode, status: "scores.mode" }),
   figure({

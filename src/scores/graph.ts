@@ -1,32 +1,35 @@
-/** Who acted towards whom: the pairs of a target are next to each other, so that sums over its sources read memory in order. */
+/**
+ * Which accounts acted towards which. The pairs of a target are adjacent, so that sums over its sources read memory in
+ * order.
+ */
 export interface EvidenceGraph {
-  /** Ascending. An account is named by its index here. */
+  /** Ascending. The rest of the graph names an account by its index here. */
   readonly fids: Float64Array;
-  /** The pairs of account j are those from `offsets[j]` to before `offsets[j + 1]`. */
+  /** The pairs of account j are those from `offsets[j]` up to, but not including, `offsets[j + 1]`. */
   readonly offsets: Uint32Array;
   /** The account that acted, ascending within a target. */
   readonly sources: Uint32Array;
-  /** Eighths of the weight of the evidence, 1 to 255. */
+  /** The weight of the evidence in eighths, from 1 to 255. */
   readonly weights: Uint8Array;
-  /** The last act of each account in unix seconds; 0 for none. */
+  /** The last act of each account in Unix seconds; 0 for none. */
   readonly lastActs: Uint32Array;
 }
 
-/** The graph would take more memory than `scores.max_memory_mb`. */
+/** Thrown if the graph would take more memory than `scores.max_memory_mb`. */
 export class GraphTooLargeError extends Error {
   override name = "GraphTooLargeError";
 }
 
 const BYTES_PER_PAIR = 5;
-/** Arrays of the method and of its result. */
+/** Bytes per account in the arrays of the method and its result. */
 const BYTES_PER_ACCOUNT = 100;
 
-/** Weights below this one (a bare follow) of dormant sources are left out first when memory is short. */
+/** Weights of dormant sources below this one (a bare follow) are left out first when memory is short. */
 const FAINT_WEIGHT = 4;
 
 /**
- * Collects the pairs of one target after another. The arrays have their largest size from the start: the system gives memory to what
- * is written, and nothing is copied.
+ * Collects the pairs of one target after another. The arrays have their maximum size from the start, because the system only
+ * allocates memory that is written, and nothing has to be copied.
  */
 export class GraphBuilder {
   readonly #fids: Float64Array;
@@ -40,7 +43,7 @@ export class GraphBuilder {
   #isLean = false;
   #leftOut = 0;
 
-  /** @param maxBytes of the finished graph and the arrays of the method */
+  /** @param maxBytes limit for the finished graph and the arrays of the method. */
   constructor(options: {
     readonly fids: Float64Array;
     readonly lastActs: Uint32Array;
@@ -58,12 +61,12 @@ export class GraphBuilder {
     this.#weights = new Uint8Array(maxPairs);
   }
 
-  /** The pairs that were left out because memory was short. */
+  /** Number of pairs that were left out because memory was short. */
   get leftOut(): number {
     return this.#leftOut;
   }
 
-  /** Adds a pair to the current target. Call in the order of sources. */
+  /** Adds a pair to the current target. Call it in the order of sources. */
   add(source: number, weight: number): void {
     if (weight === 0) return;
     if (this.#pairs === this.#sources.length) this.#makeRoom();
@@ -97,7 +100,11 @@ export class GraphBuilder {
     return weight < FAINT_WEIGHT && this.#isDormant(source);
   }
 
-  /** Makes room, or throws. */
+  /**
+   * Makes room.
+   *
+   * @throws GraphTooLargeError when there is none.
+   */
   #makeRoom(): void {
     if (this.#isLean) throw tooLarge();
     this.#isLean = true;

@@ -3,15 +3,15 @@ import { UserError } from "../lib/failure.ts";
 import { parseJson } from "../lib/json.ts";
 import { oneLine } from "../lib/text.ts";
 
-/** `labels`: JSON lines of the public spam labels; `csv`: lines `fid,score[,reason]`. */
+/** `labels`: JSON lines of the public spam labels; `csv`: lines of `fid,score[,reason]`. */
 export type ImportFormat = "labels" | "csv";
 
 /** The score of each label value, from 0 to 1. */
 export type LabelScores = Readonly<Record<string, number>>;
 
-/** Label 0 is likely spam, 2 is unlikely, 3 was limited for malice; 1 is no longer given. */
+/** Label 0 is likely spam, 2 is unlikely, 3 was limited for malice; 1 is no longer assigned. */
 export const LABEL_SCORES: LabelScores = { 0: 0.1, 1: 0.4, 2: 0.8, 3: 0 };
-/** Lower a computed score with `scores.mode = "both"`. */
+/** Labels that lower a computed score with `scores.mode = "both"`. */
 const CAPPING_LABELS = new Set(["0", "3"]);
 
 const MAX_LINE_CHARS = 65_536;
@@ -21,12 +21,12 @@ const MAX_BAD_SHARE = 0.01;
 const MAX_LISTED = 5;
 const HUNDREDTHS = 100;
 
-/** What a file holds. */
+/** Contents of a file. */
 export interface Imported {
   /** By fid, ascending. */
   readonly rows: readonly ScoreRow[];
   readonly lines: number;
-  /** The lines that are none of the format, of which the first ones are listed. */
+  /** Number of lines that do not match the format. The first ones are listed. */
   readonly badLines: number;
   readonly listed: readonly string[];
 }
@@ -36,14 +36,14 @@ interface Entry {
   readonly score: number;
   readonly state: number;
   readonly note: string | null;
-  /** For one fid the newest counts, and among equal ones the later line. */
+  /** The newest entry of an fid counts; among equal times, the later line. */
   readonly at: number;
 }
 
 /**
  * Reads a file of scores line by line.
  *
- * @throws UserError when more than one line in a hundred is none of the format, or the file has no score.
+ * @throws UserError when more than one line in a hundred does not match the format, or the file has no score.
  */
 export async function readScores(
   lines: AsyncIterable<string>,
@@ -118,7 +118,7 @@ function isFid(fid: number): boolean {
 }
 
 /**
- * The lines of a stream of UTF-8.
+ * Yields the lines of a stream of UTF-8.
  *
  * @throws UserError for a line of more than 64 KB.
  */

@@ -1,22 +1,22 @@
-/** Scores by the share of all that counts which the accounts up to there have, strongest first. */
+/** Scores by cumulative share: the share of the total that the accounts up to this point have, strongest first. */
 const ANCHORS = [
   [0.1, 0.9],
   [0.4, 0.7],
   [0.69, 0.5],
   [0.88, 0.25],
 ] as const;
-/** This share of the value at the last anchor is 0. */
+/** The value at which the score is 0, as a share of the value at the last anchor. */
 const ZERO_SHARE = 1 / 20;
 
-/** Scores in hundredths, and ranks from 1 on; accounts that count equally are in the order of accounts. */
+/** Scores in hundredths, and ranks from 1 on. Equal values are ranked in the order of accounts. */
 export interface Mapped {
   readonly scores: Uint8Array;
   readonly ranks: Uint32Array;
 }
 
 /**
- * Maps what counts to scores from 0 to 1 by mass: where the cumulative share reaches an anchor, and linear in the logarithm in between.
- * So accounts without weight that join lower no one.
+ * Maps values to scores from 0 to 1 by mass: a score is fixed where the cumulative share reaches an anchor, and linear in
+ * the logarithm in between. Accounts without weight that join therefore lower no other account.
  */
 export function mapByMass(counted: Float64Array): Mapped {
   const n = counted.length;
@@ -29,7 +29,7 @@ export function mapByMass(counted: Float64Array): Mapped {
   return { scores: Uint8Array.from(counted, (value) => Math.round(100 * valueAt(points, value))), ranks };
 }
 
-/** `[logarithm of what counts, score]`, strongest first; none where nothing counts. */
+/** `[logarithm of the value, score]`, strongest first; empty if all values are 0. */
 type Points = readonly (readonly [log: number, score: number])[];
 
 function anchorPoints(counted: Float64Array, order: Uint32Array): Points {

@@ -1,27 +1,27 @@
 import type { EvidenceGraph } from "./graph.ts";
 
-/** The name of the method in responses and in stored runs. Another rule or constant is another name. */
+/** The name of the method in responses and in stored runs. Any change of a rule or constant requires a new name. */
 export const METHOD = "svc-trust-1";
 
 const DAY_SECS = 86_400;
 
-/** What the method consists of. docs/scores.md explains each. */
+/** Constants of the method. docs/scores.md explains each. */
 export const CONSTANTS = {
   followWeight: 0.3,
   replyWeight: 3,
   reactionWeight: 0.7,
-  /** Acts that count as evidence are newer than this. */
+  /** Maximum age of acts that count as evidence. */
   evidenceSecs: 365 * DAY_SECS,
-  /** A source is dormant when its last act is older than this. */
+  /** A source is dormant if its last act is older than this. */
   activeSecs: 180 * DAY_SECS,
   dormantPower: 0.1,
-  /** In the unit of weights: a single follower cannot give you everything. */
+  /** In units of weight: prevents a single follow from passing on all trust. */
   minOutWeight: 30,
   damping: 0.75,
   maxRounds: 30,
-  /** A round that moves less trust than this is the last. */
+  /** The iteration ends after a round that moves less trust than this. */
   minMove: 1e-4,
-  /** No source speaks louder than the account at this rank, as a share of all accounts. */
+  /** No source has more influence than the account at this rank, as a share of all accounts. */
   loudestShare: 0.03,
 } as const;
 
@@ -29,10 +29,10 @@ const EIGHTHS = 8;
 const MAX_WEIGHT = 255;
 
 /**
- * The weight of what one account did towards another, in eighths: 0 to 255.
+ * Returns the weight of what one account did towards another, in eighths: 0 to 255.
  *
- * @param replies replies and mentions
- * @param reactions likes and recasts
+ * @param replies number of replies and mentions.
+ * @param reactions number of likes and recasts.
  */
 export function evidenceWeight(follows: boolean, replies: number, reactions: number): number {
   const { followWeight, replyWeight, reactionWeight } = CONSTANTS;
@@ -43,35 +43,36 @@ export function evidenceWeight(follows: boolean, replies: number, reactions: num
   return Math.min(MAX_WEIGHT, Math.round(EIGHTHS * weight));
 }
 
-/** Whether an account whose last act was at a time has the power of a dormant one. */
+/** Returns a function that reports whether an account with a given last act counts as dormant. */
 export function isDormantAt(nowSecs: number): (lastActSecs: number) => boolean {
   return (lastActSecs) => lastActSecs <= nowSecs - CONSTANTS.activeSecs;
 }
 
-/** What the method found, by account. */
+/** Result of the method, by account. */
 export interface Trust {
   /** Damped trust; sums to 1. Exactly 0 without a path from a seed. */
   readonly trust: Float64Array;
-  /** What counts of it: the mapping turns it into the score. */
+  /** The part of it that counts, which the mapping turns into the score. */
   readonly counted: Float64Array;
-  /** What an eighth of weight of each source counts for its target. */
+  /** How much an eighth of a source's weight counts for its target. */
   readonly voice: Float64Array;
-  /** Bits: 1 where the strongest source was cut to the sum of the others, 2 where most evidence is of dormant sources. */
+  /** Bits: 1 if the strongest source was cut to the sum of the others, 2 if most evidence is from dormant sources. */
   readonly lowered: Uint8Array;
   readonly rounds: number;
 }
 
 export const Lowered = { SingleSource: 1, DormantSources: 2 } as const;
 
-/** Pairs after which other work of the thread has a turn. */
+/** Number of pairs after which other work of the thread gets a turn. */
 const PAIRS_PER_TURN = 2_000_000;
 
 /**
- * Computes the trust of every account by svc-trust-1. All sums are in the order of accounts, so the same graph gives the same bytes.
+ * Computes the trust of every account by svc-trust-1. All sums are in the order of accounts, so the same graph gives the
+ * same bytes.
  *
- * @param seeds accounts, ascending and distinct; at least one
- * @param nowSecs the time of the run, which decides who is dormant
- * @param turn awaited every two million pairs
+ * @param seeds accounts, ascending and distinct; at least one.
+ * @param nowSecs time of the run, which decides which accounts are dormant.
+ * @param turn awaited every two million pairs.
  */
 export async function computeTrust(
   graph: EvidenceGraph,
@@ -89,7 +90,7 @@ export async function computeTrust(
     passes[source] = (passes[source] ?? 0) + (weights[at] ?? 0);
   }
   await turn();
-  // From here on: what an eighth of weight of the source passes of its trust.
+  // From here on, the array contains how much of its trust a source passes per eighth of weight.
   for (let i = 0; i < n; i++) {
     const power = isDormant(lastActs[i] ?? 0) ? dormantPower : 1;
     passes[i] = power / Math.max(EIGHTHS * minOutWeight, passes[i] ?? 0);
@@ -149,7 +150,7 @@ export async function computeTrust(
   return { trust, counted, voice, lowered, rounds };
 }
 
-/** The trust of the account at rank 3 %; of the last account with trust where fewer have any. */
+/** Returns the trust of the account at rank 3 %, or of the last account with any trust if fewer have it. */
 function loudestTrust(trust: Float64Array): number {
   const sorted = trust.slice().sort();
   const rank = Math.max(1, Math.ceil(CONSTANTS.loudestShare * sorted.length));

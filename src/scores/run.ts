@@ -18,7 +18,7 @@ import { mapByMass } from "./mapping.ts";
 import { CONSTANTS, computeTrust, METHOD, type Trust } from "./method.ts";
 import { scanEvidence } from "./scan.ts";
 
-/** Writes one step; resolves when it is committed. See `writeScores`. */
+/** Writes one step. Resolves when it is committed. See `writeScores`. */
 export type WriteStep = (step: ScoreStep) => Promise<number>;
 
 export interface ComputeOptions {
@@ -26,22 +26,22 @@ export interface ComputeOptions {
   readonly maxMemoryMb: number;
   /** Unix seconds. */
   readonly nowSecs: number;
-  /** Awaited often, so that a stop is seen. Throws to end the run. */
+  /** Awaited often, so that a stop is noticed. Throws to end the run. */
   readonly turn: () => Promise<void>;
 }
 
-/** What a run was like. Stored with it. */
+/** Statistics of a run, stored with it. */
 export type ComputeStats = {
   readonly accounts: number;
   readonly pairs: number;
-  /** Pairs that were left out because memory was short. */
+  /** Number of pairs that were left out because memory was short. */
   readonly left_out: number;
   readonly rounds: number;
   /** Share of the accounts with a path from a seed. */
   readonly reached: number;
-  /** Accounts with scores below 0.2, 0.4, 0.6, 0.8, and above. */
+  /** Number of accounts with scores below 0.2, 0.4, 0.6, 0.8, and above. */
   readonly fifths: readonly number[];
-  /** Accounts whose score moved by more than 0.2 since the previous run. */
+  /** Number of accounts whose score moved by more than 0.2 since the previous run. */
   readonly moved: number;
   readonly seconds: number;
 };
@@ -52,13 +52,13 @@ export interface Computation {
   readonly stats: Omit<ComputeStats, "seconds">;
   /** Ascending. */
   readonly fids: Float64Array;
-  /** The score of an fid in hundredths; undefined for one that is not registered. */
+  /** Returns the score of an fid in hundredths; undefined if it is not registered. */
   readonly scoreOf: (fid: number) => number | undefined;
   rows(): Generator<ScoreRow>;
 }
 
 const MEBIBYTE = 2 ** 20;
-/** Turns, and rows of the result, after which garbage is collected: some 30 MB of it. */
+/** Turns, and rows of the result, after which garbage is collected: about 30 MB of it. */
 const TURNS_PER_COLLECTION = 64;
 const ROWS_PER_COLLECTION = 20_000;
 const BIG_MOVE = 20;
@@ -67,7 +67,7 @@ const FIFTH = 20;
 /**
  * Computes the scores of all accounts by svc-trust-1.
  *
- * @throws UserError without enough seeds; GraphTooLargeError when the network does not fit into the bound.
+ * @throws UserError without enough seeds; GraphTooLargeError when the network does not fit into the memory limit.
  */
 export async function computeScores(db: IndexDatabase, options: ComputeOptions): Promise<Computation> {
   const { nowSecs, maxMemoryMb } = options;
@@ -121,8 +121,8 @@ export async function computeScores(db: IndexDatabase, options: ComputeOptions):
 }
 
 /**
- * Returns a turn that collects garbage now and then. The engine counts the arrays of the graph in their largest size, which the system has
- * not given yet, and would let as much garbage pile up.
+ * Returns a turn that collects garbage now and then. The engine counts the arrays of the graph at their maximum size, which
+ * the system has not allocated yet, and would let as much garbage accumulate.
  */
 function collecting(turn: () => Promise<void>): () => Promise<void> {
   let turns = 0;
@@ -157,7 +157,7 @@ function movedSince(db: IndexDatabase, scoreOf: (fid: number) => number | undefi
   return moved;
 }
 
-/** Stores the rows of a run in steps, lets it count, and deletes those that are no longer kept. */
+/** Stores the rows of a run in steps, puts it into effect, and deletes the rows that are no longer kept. */
 export async function storeRun(
   { run, rows, stats }: { run: NewScoreRun; rows: Iterable<ScoreRow>; stats: () => object },
   write: WriteStep,
@@ -180,7 +180,7 @@ async function sweepAll(kind: ScoreKind, write: WriteStep): Promise<void> {
   while ((await write({ step: "sweep", kind })) > 0);
 }
 
-/** Computes and stores the scores. Returns what the run was like. */
+/** Computes and stores the scores. Returns the statistics of the run. */
 export async function runScores(
   db: IndexDatabase,
   options: ComputeOptions,
@@ -193,7 +193,7 @@ export async function runScores(
   return done();
 }
 
-/** Which accounts trust flows from: `scores.seeds`, or the default where it is empty, with two amendments. */
+/** The accounts from which trust flows: `scores.seeds`, or the default if it is empty, with two amendments. */
 interface SeedSettings {
   readonly seeds: readonly number[];
   readonly seedsAdd: readonly number[];
@@ -207,7 +207,7 @@ const MIN_SEEDS = 20;
 const MIN_FOLLOWERS = 20;
 const RECENT_SECS = 90 * DAY_SECS;
 const MIN_AGE_SECS = 2 * YEAR_SECS;
-/** In a network that is younger than that, the first tenth counts as old. */
+/** In a network that is younger than the required age, the first tenth counts as old enough. */
 const FIRST_SHARE = 0.1;
 const CANDIDATES_PER_READ = 500;
 
@@ -230,11 +230,11 @@ const earliest = statement<{ at: number }, [limit: number]>(
 );
 
 /**
- * Returns the fids of the seeds, ascending. By default the 500 smallest ones of registered accounts that paid for storage, cast within 90 days,
- * have 20 followers and registered two years ago; of a younger network, its first tenth may be seeds.
+ * Returns the fids of the seeds, ascending. By default they are the 500 lowest fids of accounts that paid for storage, cast
+ * within 90 days, have 20 followers and registered two years ago. In a younger network, its first tenth may be seeds.
  *
- * @param accounts the number of registered accounts
- * @throws UserError for fewer than 20
+ * @param accounts the number of registered accounts.
+ * @throws UserError for fewer than 20.
  */
 function findSeeds(
   db: IndexDatabase,

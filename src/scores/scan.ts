@@ -5,11 +5,11 @@ import { statement } from "../db/index/statement.ts";
 import { type EvidenceGraph, GraphBuilder } from "./graph.ts";
 import { CONSTANTS, evidenceWeight, isDormantAt } from "./method.ts";
 
-/** Rows of one read. Reads are short so that none delays the checkpoint of the writer's log. */
+/** Rows per read. Reads are short so that none delays the checkpoint of the writer's log. */
 const ROWS_PER_READ = 5000;
-/** Sources are stored in 4 bytes. Fids are given in order, so no real one is above. */
+/** Sources are stored in 4 bytes. Fids are assigned in order, so no real one is above this. */
 const MAX_FID = 2 ** 32 - 1;
-/** A table by fid costs 4 bytes each; above this many for each account a map is smaller. */
+/** A table by fid costs 4 bytes per fid; with more fids per account than this, a map is smaller. */
 const SPARSE = 8;
 
 const fidsAfter = statement<{ fid: number }, [fid: number, limit: number]>(
@@ -56,12 +56,12 @@ const displayedLinksAfter = statement<LinkRow, LinkKey>(
 
 const MUTE = "mute";
 
-/** What the scan found. */
+/** Result of the scan. */
 export interface Scan {
   readonly graph: EvidenceGraph;
-  /** Pairs that were left out because memory was short. */
+  /** Number of pairs that were left out because memory was short. */
   readonly leftOut: number;
-  /** Returns the account of an fid; -1 for one that is not registered. */
+  /** Returns the account of an fid; -1 if it is not registered. */
   readonly accountOf: (fid: number) => number;
 }
 
@@ -73,8 +73,8 @@ export interface ScanOptions {
 }
 
 /**
- * Reads who acted towards whom from the indexes by target: links and notifications, never casts. The index may change meanwhile: each
- * read is a snapshot of its own.
+ * Reads which accounts acted towards which from the indexes by target: links and notifications, never casts. The index may
+ * change in the meantime, because each read is a separate snapshot.
  */
 export async function scanEvidence(db: IndexDatabase, options: ScanOptions): Promise<Scan> {
   const { nowSecs, maxBytes, turn } = options;
@@ -136,11 +136,11 @@ interface Pair {
   reactions: number;
 }
 
-/** What each source did towards one target. */
+/** The acts of each source towards one target. */
 class Evidence {
   readonly #pairs = new Map<number, Pair>();
 
-  /** @param source -1 is no one: what it did is dropped */
+  /** @param source -1 stands for no account, whose acts are dropped. */
   of(source: number): Pair {
     let pair = this.#pairs.get(source);
     if (!pair) {
@@ -170,7 +170,7 @@ class Rows<Row> {
     this.#pages = pages;
   }
 
-  /** Passes the rows whose key is not above `key`. Waits only for a page. */
+  /** Consumes the rows whose key is not above `key`. Waits only when a page has to be read. */
   async upTo(key: number, keyOf: (row: Row) => number, take: (row: Row) => void): Promise<void> {
     for (;;) {
       for (let row = this.#page[this.#at]; row !== undefined; row = this.#page[this.#at]) {

@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import type { ComputeOptions } from "./run.ts";
 
-/** What the settings say of a computation. */
+/** Returns the settings of a computation. */
 export function scoreSettingsOf({
   scores,
 }: Pick<Config, "scores">): Pick<ComputeOptions, "seeds" | "maxMemoryMb"> {
@@ -9,7 +9,7 @@ export function scoreSettingsOf({
   return { seeds: { seeds, seedsAdd, notSeeds }, maxMemoryMb };
 }
 
-/** Whether this node computes scores. */
+/** Reports whether this node computes scores. */
 export function computesScores({ scores: { mode } }: Pick<Config, "scores">): boolean {
   return mode === "computed" || mode === "both";
 }

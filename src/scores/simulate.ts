@@ -4,11 +4,11 @@ import { type Computation, type ComputeOptions, computeScores } from "./run.ts";
 
 const MAX_LISTED = 20;
 
-/** How scores would move. Scores from 0 to 1. */
+/** Result of a simulation. Scores are from 0 to 1. */
 export interface Simulation extends Pick<Computation, "stats"> {
-  /** Accounts whose score would move by more than 0.1, 0.2 and 0.3. */
+  /** Number of accounts whose score would move by more than 0.1, 0.2 and 0.3. */
   readonly movedBy: { readonly "0.1": number; readonly "0.2": number; readonly "0.3": number };
-  /** Those that would move most. */
+  /** The accounts whose scores would move most. */
   readonly most: readonly { readonly fid: number; readonly from: number; readonly to: number }[];
 }
 

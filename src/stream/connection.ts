@@ -22,15 +22,15 @@ export type EndReason =
   | "internal_error";
 
 export interface ConnectionTimings {
-  /** Silence after which a frame without an event is sent. */
+  /** Time without frames, in milliseconds, after which a frame without an event is sent. */
   readonly keepAliveMs: number;
-  /** How long a client may leave bytes waiting. */
+  /** How long, in milliseconds, a client may leave bytes waiting. */
   readonly stallMs: number;
 }
 
 export interface ConnectionDeps {
   readonly id: string;
-  /** The client's address, whose budget of matching is charged. */
+  /** The client's address, to whose budget matching is charged. */
   readonly ownerId: string;
   /** The owner of its API key, whose bans it may exclude. */
   readonly bansOf: number | undefined;
@@ -38,7 +38,7 @@ export interface ConnectionDeps {
   readonly tail: LiveTail;
   readonly replays: Replays;
   readonly timings: ConnectionTimings;
-  /** Where the stream ends; undefined for one without an end. */
+  /** Where the stream ends; undefined for a stream without an end. */
   readonly end: StreamEnd | undefined;
   readonly nowMs: () => number;
   /** Called once. */
@@ -46,8 +46,8 @@ export interface ConnectionDeps {
 }
 
 /**
- * One stream: a position in the log, not a queue. Its transport takes frames when the socket has room, and nothing is read or encoded
- * for it before.
+ * A stream, which is a position in the log rather than a queue. Its transport takes frames when the socket has room; nothing
+ * is read or encoded for it before that.
  */
 export class StreamConnection implements ReplayReader {
   readonly id: string;
@@ -61,15 +61,15 @@ export class StreamConnection implements ReplayReader {
   lastSeq = Number.POSITIVE_INFINITY;
   isWaiting = false;
   replay: ReplayedPage | undefined;
-  /** Called when the stream has ended while the transport was sending frames. What is left follows with `next`. */
+  /** Called if the stream ends while the transport is sending frames. The remaining frames follow with `next`. */
   onEndWhileSending: (() => void) | undefined;
   readonly #deps: ConnectionDeps;
-  /** Frames that come before those of the log. */
+  /** Frames that precede those of the log. */
   #first: Frame[] = [];
   #endReason: EndReason | undefined;
   #wake: (() => void) | undefined;
   #lastFrameAtMs: number;
-  /** When the transport took frames that it has not sent yet. */
+  /** When the transport took the frames that it has not sent yet. */
   #takenAtMs: number | undefined;
   #sentFrames = 0;
 
@@ -95,7 +95,7 @@ export class StreamConnection implements ReplayReader {
     return this.#sentFrames;
   }
 
-  /** Begins, or changes the subscription; `frames` come next. */
+  /** Starts the stream, or changes its subscription. `frames` are sent next. */
   subscribe(subscription: Subscription, frames: (position: StreamPosition) => readonly Frame[]): void {
     if (this.hasEnded) return;
     this.#stopWaiting();
@@ -108,8 +108,8 @@ export class StreamConnection implements ReplayReader {
   }
 
   /**
-   * Takes the next frames, about `maxSize` at most. Waits for one, at most until the client needs a sign of life.
-   * Returns the reason, then none, when the stream has ended. The transport calls this again when it has sent them.
+   * Takes the next frames, about `maxSize` at most. Waits for one, at most until the client needs a sign of life. Once the
+   * stream has ended, returns the reason, then nothing. The transport calls this again when it has sent the frames.
    */
   async next(maxSize: number): Promise<readonly Frame[]> {
     this.#takenAtMs = undefined;
@@ -123,7 +123,7 @@ export class StreamConnection implements ReplayReader {
         continue;
       }
       if (typeof last === "number") this.lastSeq = last;
-      // Before its subscription is known, a stream has nothing to read.
+      // A stream has nothing to read until its subscription is known.
       const isJoined = this.joinedSeq !== Number.POSITIVE_INFINITY;
       if (end && isJoined && this.position.seq >= this.lastSeq) {
         this.#complete(end);
@@ -142,7 +142,7 @@ export class StreamConnection implements ReplayReader {
     }
   }
 
-  /** Sends the client a sign of life, or ends the stream, when it is time. Called about once a second. */
+  /** Sends the client a keep-alive frame, or ends the stream, when due. Called about once a second. */
   tick(): void {
     const nowMs = this.#deps.nowMs();
     if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs >= this.#deps.timings.stallMs) {
@@ -159,12 +159,12 @@ export class StreamConnection implements ReplayReader {
     this.wake();
   }
 
-  /** Counts the time from now on: the client is not the reason why frames wait. */
+  /** Restarts the stall timer, because the client is not the reason why frames wait. */
   restartStallTime(): void {
     if (this.#takenAtMs !== undefined) this.#takenAtMs = this.#deps.nowMs();
   }
 
-  /** Ends the stream. With a message, a last frame gives the reason, and the cursor to resume at. */
+  /** Ends the stream. With a message, a last frame gives the reason, and the cursor at which to resume. */
   end(reason: EndReason, message?: string): void {
     if (this.hasEnded) return;
     this.#stopWaiting();
@@ -213,7 +213,7 @@ export class StreamConnection implements ReplayReader {
     });
   }
 
-  /** A stream that waits has seen everything up to the end of the tail. */
+  /** A waiting stream has seen everything up to the end of the tail. */
   #stopWaiting(): void {
     if (!this.isWaiting) return;
     this.isWaiting = false;
@@ -222,7 +222,7 @@ export class StreamConnection implements ReplayReader {
   }
 }
 
-/** How long after a second its last events may still be on their way into the log. */
+/** How long after a second has passed its last events may still be on their way into the log. */
 const LATE_SECS = 2;
 
 export type StreamEnd = ReturnType<typeof createStreamEnd>;
@@ -230,10 +230,11 @@ export type StreamEnd = ReturnType<typeof createStreamEnd>;
 export function createStreamEnd(db: IndexDatabase, clock: Clock, untilSecs: number) {
   let lastSeq: number | undefined;
   return {
-    /** Events that were applied then or later are not part of the stream, unix seconds. */
+    /** Events applied at this time or later are not part of the stream, in Unix seconds. */
     untilSecs,
     /**
-     * The number of the last event before the end. `open`: the time has not come; `closing`: it has, and events of before may follow.
+     * Returns the number of the last event before the end. `open`: the time has not been reached; `closing`: it has, but
+     * earlier events may still follow.
      */
     state(): "open" | "closing" | number {
       if (lastSeq !== undefined) return lastSeq;

@@ -7,9 +7,9 @@ import { cursorOf, type StreamPosition } from "./position.ts";
 
 const encoder = new TextEncoder();
 
-/** What a stream sends at once. It is encoded once for all streams that send it, in each of both forms. */
+/** A unit that a stream sends. It is encoded once for all streams that send it, in each of the two forms. */
 export class Frame {
-  /** The position after which the stream continues; undefined for a frame that is not a position. */
+  /** The position after which the stream continues; undefined for a frame without a position. */
   readonly position: StreamPosition | undefined;
   readonly event: string;
   /** JSON without line ends. */
@@ -24,18 +24,18 @@ export class Frame {
     this.position = position;
   }
 
-  /** A size that is near the number of its bytes. */
+  /** Approximate size in bytes. */
   get size(): number {
     return this.data.length + 128;
   }
 
-  /** A server-sent event. */
+  /** The frame as a server-sent event. */
   get sse(): Uint8Array {
     this.#sse ??= encoder.encode(`${this.#idLine()}event: ${this.event}\ndata: ${this.data}\n\n`);
     return this.#sse;
   }
 
-  /** A text message. */
+  /** The frame as a text message. */
   get webSocket(): string {
     const id = this.#cursorText();
     const head = id === undefined ? "" : `"id":"${id}",`;
@@ -54,7 +54,7 @@ export class Frame {
   }
 }
 
-/** A frame without an event: the stream is alive, and this is its position. */
+/** A frame without an event, which shows that the stream is alive and contains its position. */
 export class KeepAliveFrame extends Frame {
   constructor(position: StreamPosition) {
     super("cursor", "null", position);
@@ -94,22 +94,25 @@ export function helloFrame(
   return new Frame("hello", JSON.stringify(data), position);
 }
 
-/** The last frame of a stream with an end: there are no more events before it. */
+/** Returns the last frame of a stream with an end: there are no more events before the end. */
 export function endFrame(position: StreamPosition, untilSecs: number): Frame {
   return new Frame("end", JSON.stringify({ cursor: cursorOf(position), until: untilSecs }), position);
 }
 
-/** Reports that events between two positions are deleted. `from` is undefined where the client has named none. */
+/**
+ * Returns a frame that reports that events between two positions are deleted. `from` is undefined if the client has named no
+ * position.
+ */
 export function gapFrame(from: StreamPosition | undefined, to: StreamPosition): Frame {
   return new Frame("gap", JSON.stringify({ from: from ? cursorOf(from) : null, to: cursorOf(to) }), to);
 }
 
-/** The last frame of a stream that this node ends. Its cursor resumes after the last event that was sent. */
+/** Returns the last frame of a stream that this node ends. Its cursor resumes after the last event that was sent. */
 export function errorFrame(code: string, message: string, cursor: string): Frame {
   return new Frame("error", JSON.stringify({ code, message, cursor }), undefined);
 }
 
-/** An event and the position behind it. */
+/** An event with the position after it. */
 interface PositionedEvent {
   readonly event: NodeEvent;
   readonly position: StreamPosition;
@@ -117,7 +120,9 @@ interface PositionedEvent {
 
 /** Builds the frames of events, each with the body of a webhook delivery. */
 export interface EventFrames {
-  /** An event about an fid without a registration, or whose body cannot be built, has no frame. */
+  /**
+   * Returns the frames by event. An event about an fid without a registration, or whose body cannot be built, has no frame.
+   */
   of<Event extends PositionedEvent>(events: readonly Event[]): Map<Event, Frame>;
 }
 

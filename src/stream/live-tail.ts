@@ -8,24 +8,24 @@ import type { EventFrames, Frame } from "./frame.ts";
 import { type LoggedEvent, type LogPage, type LogPageDeps, readLogPage } from "./log-page.ts";
 import type { ShardBlocks, StreamPosition } from "./position.ts";
 
-/** What the tail knows of a stream. */
+/** The tail's view of a stream. */
 export interface TailReader {
   readonly id: string;
-  /** Whose budget of matching is charged. */
+  /** Owner of the budget to which matching is charged. */
   readonly ownerId: string;
   subscription: Subscription;
-  /** Whose events its subscription leaves out. */
+  /** Excludes accounts whose events its subscription leaves out. */
   excluder: Excluder | undefined;
   position: StreamPosition;
-  /** The tail has matched the events behind this number for the stream. */
+  /** The tail has matched the events after this number for the stream. */
   joinedSeq: number;
-  /** Events of these blocks and of those before them are left out: the client saw them at another node. */
+  /** Events of these blocks and of earlier ones are left out, because the client saw them at another node. */
   readonly seenBlocks: ShardBlocks;
-  /** Whether it has taken everything up to the end of the tail, and waits for more. */
+  /** Whether it has taken everything up to the end of the tail and is waiting for more. */
   isWaiting: boolean;
-  /** Called once an event has matched while it waited. */
+  /** Called when an event has matched while it was waiting. */
   wake(): void;
-  /** Called when its subscription is not evaluated any more, before an event is missing. */
+  /** Called when its subscription is no longer evaluated, before it misses an event. */
   refuse(reason: string): void;
 }
 
@@ -39,22 +39,22 @@ interface TailEntry {
 
 export interface LiveTailDeps extends LogPageDeps {
   readonly db: IndexDatabase;
-  /** A client that only the tail uses. */
+  /** A client for the tail only. */
   readonly matching: MatchClient;
   readonly bannedAmong: BannedAmong;
   readonly frames: EventFrames;
-  /** Resolves when the log has an event after a number, however long that takes. */
+  /** Resolves once the log has an event after a number, however long that takes. */
   readonly awaitEvents: (afterSeq: number) => Promise<void>;
   readonly onFault: (cause: unknown) => void;
   readonly limits?: Partial<TailLimits>;
 }
 
 export interface TailLimits {
-  /** Newest events that are kept for streams that have not taken them yet. */
+  /** Number of newest events kept for streams that have not taken them yet. */
   readonly events: number;
-  /** Characters of their frames. */
+  /** Number of characters in their frames. */
   readonly chars: number;
-  /** Streams that they matched, counted for each event. */
+  /** Number of streams that they matched, counted per event. */
   readonly matches: number;
 }
 
@@ -63,12 +63,12 @@ const EVENTS_PER_PAGE = 100;
 const RETRY_AFTER_MS = 1000;
 
 /**
- * The end of the log, which all streams of a thread share: each event is read, matched and encoded once for all of them. The newest
- * events are kept, so that a stream that takes them late does not read the log again.
+ * The end of the log, which all streams of a thread share: each event is read, matched and encoded once for all of them. The
+ * newest events are kept, so that a stream that takes them late does not have to read the log again.
  */
 export type LiveTail = ReturnType<typeof createLiveTail>;
 
-/** Whether the client saw the events of a block at another node. */
+/** Reports whether the client saw the events of a block at another node. */
 export function hasSeen({ seenBlocks }: TailReader, block: BlockRef | null): boolean {
   return block !== null && block.number <= (seenBlocks.get(block.shard) ?? -1);
 }
@@ -80,10 +80,10 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition) {
   let entries: TailEntry[] = [];
   let keptChars = 0;
   let keptMatches = 0;
-  /** The kept events are all those behind this number. */
+  /** The kept events are all those after this number. */
   let startSeq = 0;
   let end: StreamPosition = { logId: "", seq: 0, blocks: new Map() };
-  /** The last event of the page that is being matched: it is matched without streams that join now. */
+  /** The last event of the page being matched. It is matched without streams that join now. */
   let matchingUpTo = 0;
   let isRunning = false;
   let isStopped = false;
@@ -110,7 +110,7 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition) {
     keptChars = keptMatches = 0;
   }
 
-  /** Begins again at the head. Streams that have not seen the deleted events find out when they read on from their positions. */
+  /** Restarts at the head. Streams that have not seen the deleted events notice when they continue from their positions. */
   function fallBehind(): void {
     for (const reader of readers.values()) {
       if (!reader.isWaiting) continue;
@@ -121,7 +121,7 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition) {
     begin();
   }
 
-  /** Matches a page, as much of it as one turn of the matching thread covers. */
+  /** Matches a page, as much of it as fits into one turn of the matching thread. */
   async function advance({ events, end: pageEnd }: LogPage): Promise<void> {
     if (events.length === 0) {
       move(pageEnd);
@@ -185,7 +185,7 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition) {
     for (const { id, reason } of refused) readers.get(id)?.refuse(reason);
   }
 
-  /** The index of the first kept event behind a number. */
+  /** Returns the index of the first kept event after a number. */
   function firstAfter(seq: number): number {
     let low = 0;
     let high = entries.length;
@@ -203,13 +203,13 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition) {
       return end;
     },
 
-    /** Adds a stream, or changes its subscription. It counts for the events behind `joinedSeq`, which this sets. */
+    /** Adds a stream, or changes its subscription. It applies to the events after `joinedSeq`, which this sets. */
     join(reader: TailReader): void {
       if (!isRunning) begin();
       readers.set(reader.id, reader);
       reader.joinedSeq = Math.max(matchingUpTo, end.seq);
       const { id, ownerId, subscription } = reader;
-      // Calls run in order, so the events of later ones are matched with it.
+      // Calls run in order, so later events are matched with it.
       matching
         .update({ set: [{ id, ownerId, subscription }], removed: [] })
         .then(refuse)
@@ -223,7 +223,7 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition) {
       if (readers.delete(id)) matching.update({ set: [], removed: [id] }).catch(onFault);
     },
 
-    /** Whether the tail has everything after the position of a stream. */
+    /** Reports whether the tail has everything after the position of a stream. */
     covers: ({ position, joinedSeq }: TailReader): boolean =>
       position.seq >= startSeq && position.seq >= joinedSeq,
 
@@ -244,7 +244,7 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition) {
       return taken;
     },
 
-    /** The first position for a stream that begins now. */
+    /** Returns the first position for a stream that starts now. */
     startLive(from: StreamPosition): StreamPosition {
       if (!isRunning) return from;
       return from.seq >= matchingUpTo && from.seq >= end.seq ? from : { ...from, seq: matchingUpTo };

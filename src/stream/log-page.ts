@@ -8,33 +8,33 @@ import type { EventFacts } from "../webhooks/match/facts.ts";
 import { loadFacts } from "../webhooks/match/facts-of.ts";
 import { laterBlocks, NO_BLOCKS, type ShardBlocks, type StreamPosition } from "./position.ts";
 
-/** An event of the log with the position behind it. */
+/** An event of the log with the position after it. */
 export interface LoggedEvent {
   readonly position: StreamPosition;
   readonly event: NodeEvent;
   readonly facts: EventFacts;
-  /** The block that caused it; null for an event of no block. */
+  /** The block that caused it; null if no block did. */
   readonly block: BlockRef | null;
 }
 
 /** The next events of the log. */
 export interface LogPage {
   readonly events: readonly LoggedEvent[];
-  /** The position behind all of them. */
+  /** The position after all of them. */
   readonly end: StreamPosition;
-  /** Whether events right after the position are deleted. Then there are none here. */
+  /** Whether events right after the position are deleted. If so, there are no events here. */
   readonly isOvertaken: boolean;
 }
 
 export interface LogPageDeps {
   readonly db: IndexDatabase;
-  /** Where `minimum_author_score` has an effect. */
+  /** Set if `minimum_author_score` has an effect. */
   readonly scores?: ScoreSource | undefined;
-  /** Called for a row that this version of the node cannot read. It is passed over. */
+  /** Called for a row that this version of the node cannot read. It is skipped. */
   readonly onUnreadable: (seq: number, cause: unknown) => void;
 }
 
-/** Reads up to `limit` events behind a position, all in one snapshot. */
+/** Reads up to `limit` events after a position, all in one snapshot. */
 export function readLogPage(
   { db, scores, onUnreadable }: LogPageDeps,
   after: StreamPosition,
@@ -44,7 +44,7 @@ export function readLogPage(
     const rows = eventsAfter(db, after.seq, limit);
     const [first] = rows;
     if (first === undefined) return { events: [], end: after, isOvertaken: false };
-    // Numbers have no gaps, and are deleted from the front.
+    // Numbers have no gaps, and events are deleted from the front.
     if (first.seq !== after.seq + 1) return { events: [], end: after, isOvertaken: true };
     const logId = logIdOf(db) ?? after.logId;
     const atEnd = rows.length < limit ? lastEventBlocks(db, rows.at(-1)?.seq ?? after.seq) : undefined;
@@ -80,11 +80,11 @@ export function readLogPage(
 }
 
 /**
- * Returns for the position behind each event the last block of each shard whose events are all at or before it.
+ * Returns, for the position after each event, the last block of each shard whose events are all at or before it.
  *
- * @param events The blocks of consecutive events; null for events of no block.
- * @param before The blocks of the position in front of them.
- * @param atEnd The last block of each shard in the log, if the log has no further event; else undefined.
+ * @param events the blocks of consecutive events; null for events outside of blocks.
+ * @param before the blocks of the position that precedes them.
+ * @param atEnd the last block of each shard in the log, if the log has no further event; otherwise undefined.
  */
 function blocksAfterEach(
   events: readonly (BlockRef | null)[],
@@ -93,7 +93,7 @@ function blocksAfterEach(
 ): ShardBlocks[] {
   if (before.size === 0 && (atEnd?.size ?? 0) === 0 && events.every((block) => block === null))
     return events.map(() => NO_BLOCKS);
-  // An event of a block follows when all events of the blocks before it were sent.
+  // An event of a block follows only after all events of earlier blocks were sent.
   let reached = before;
   const positions = events.map((block) => {
     if (block) reached = laterBlocks(reached, new Map([[block.shard, block.number - 1]]));

@@ -5,14 +5,15 @@ import { eventRange, firstEventFrom } from "../db/index/log/outbox.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { cursorCodec } from "../read/cursor.ts";
 
-/**
- * How far a stream has come in the log of events. Positions are exclusive: a stream continues with the event after its position.
- */
+/** Position of a stream in the event log. Positions are exclusive: a stream continues with the event after its position. */
 export interface StreamPosition {
-  /** The id of the log, which is that of one index: another index gives its events the same numbers. */
+  /** The id of the log, which belongs to one index: another index assigns the same numbers to its own events. */
   readonly logId: string;
   readonly seq: number;
-  /** By shard the last block of a followed node whose events are all at or before the position. Empty without a followed node. */
+  /**
+   * By shard, the last block of a followed node whose events are all at or before the position. Empty without a followed
+   * node.
+   */
   readonly blocks: ShardBlocks;
 }
 
@@ -22,7 +23,7 @@ export const NO_BLOCKS: ShardBlocks = new Map();
 
 const codec = cursorCodec("stream", ["text", "int", "text"]);
 const MAX_LOG_ID_CHARS = 64;
-/** More shards do not fit into a cursor. */
+/** Maximum number of shards that fit into a cursor. */
 const MAX_SHARDS = 16;
 const BLOCKS = /^\d{1,3}:\d{1,16}(?:,\d{1,3}:\d{1,16})*$/;
 
@@ -34,7 +35,7 @@ export function laterBlocks(from: ShardBlocks, to: ShardBlocks): ShardBlocks {
   return later;
 }
 
-/** Returns the cursor of a position, which clients resume with. */
+/** Returns the cursor of a position, with which clients resume. */
 export function cursorOf({ logId, seq, blocks }: StreamPosition): string {
   const shards = [...blocks].slice(0, MAX_SHARDS).map(([shard, block]) => `${shard}:${block}`);
   return codec.encode([logId, seq, shards.join(",")]);
@@ -52,45 +53,45 @@ export function positionOf(cursor: string): StreamPosition | undefined {
   return { logId, seq, blocks: new Map(pairs.map(([shard = 0, block = 0]) => [shard, block])) };
 }
 
-/** How far this node may be behind the node that a cursor is of. */
+/** How far this node may lag the node that issued a cursor. */
 const MAX_BLOCKS_AHEAD = 3600;
 
-/** Where a client wants its stream to begin. */
+/** Where a client wants its stream to start. */
 export interface StreamStart {
   readonly from:
     | { readonly kind: "live" }
-    /** The position is undefined for a text that no node issued: its events count as deleted. */
+    /** The position is undefined for a text that no node issued; its events count as deleted. */
     | { readonly kind: "cursor"; readonly position: StreamPosition | undefined }
-    /** The first event that was applied then or later, unix seconds. */
+    /** The first event applied at this time or later, in Unix seconds. */
     | { readonly kind: "since"; readonly unixSecs: number }
     /**
-     * The number of events before the end, of the stream if it has one, else of the log; fewer if the log has fewer, or if others were
-     * applied before a time (unix seconds).
+     * The number of events before the end of the stream, or of the log if the stream has no end; fewer if the log has fewer,
+     * or if others were applied before a time (Unix seconds).
      */
     | { readonly kind: "last"; readonly events: number; readonly notBeforeSecs?: number | undefined };
-  /** Events that were applied then or later are left out, unix seconds; undefined for a stream without an end. */
+  /** Events applied at this time or later are left out, in Unix seconds; undefined for a stream without an end. */
   readonly untilSecs?: number | undefined;
-  /** Whether a stream whose first events are deleted begins with the oldest. Else it is refused. */
+  /** Whether a stream whose first events are deleted starts with the oldest. Otherwise it is refused. */
   readonly skipsGap: boolean;
 }
 
 export interface ResolvedStart {
-  /** Undefined for a stream that begins with the next event. */
+  /** Undefined for a stream that starts with the next event. */
   readonly position: StreamPosition | undefined;
-  /** Events between these two positions are deleted. `from` is undefined where the client has named none. */
+  /** Events between these two positions are deleted. `from` is undefined if the client has named no position. */
   readonly gap: { readonly from: StreamPosition | undefined; readonly to: StreamPosition } | undefined;
   /** The position before the oldest event. */
   readonly oldest: StreamPosition;
-  /** Events of these blocks and of those before them were seen at another node. */
+  /** Events of these blocks and of earlier ones were seen at another node. */
   readonly seenBlocks: ShardBlocks;
 }
 
-/** The events after the position of a client are deleted, or were never here. */
+/** Returned if the events after a client's position are deleted, or were never here. */
 interface GoneEvents {
   readonly oldest: StreamPosition;
 }
 
-/** The ends of the log: the positions before its oldest event, and behind its newest. */
+/** The ends of the log: the positions before its oldest event and after its newest. */
 export interface LogEnds {
   readonly oldest: StreamPosition;
   readonly head: StreamPosition;
@@ -112,7 +113,7 @@ export function logEnds(db: IndexDatabase): LogEnds | undefined {
 /**
  * Finds the position of a start.
  *
- * @param retainedFrom Events that were applied then or later are in the log, unix seconds.
+ * @param retainedFrom events applied at this time or later are in the log, in Unix seconds.
  */
 export function resolveStart(
   db: IndexDatabase,
@@ -154,15 +155,15 @@ export function resolveStart(
   }
   if (oldest.seq > 0 && from.unixSecs < retainedFrom) return gone(undefined);
   const seq = db.snapshot(() => firstEventFrom(db, from.unixSecs));
-  // An event that is added or synced meanwhile belongs to the stream, so it does not begin at a later end.
+  // An event that is added or synced meanwhile belongs to the stream, so the stream must not start at a later end.
   return beginsAt(seq === undefined ? head : { ...oldest, seq: seq - 1 });
 }
 
 /**
- * Finds the position behind the blocks that a client saw at another node that follows the same one. Events of a block of that position
- * may be sent again.
+ * Finds the position after the blocks that a client saw at another node that follows the same one. Events of a block at that
+ * position may be sent again.
  *
- * @returns undefined if events behind one of the blocks may be missing here.
+ * @returns undefined if events after one of the blocks may be missing here.
  */
 function positionBehind(
   db: IndexDatabase,

@@ -9,15 +9,15 @@ import type { StreamPosition } from "./position.ts";
 
 const EVENTS_PER_PAGE = 250;
 const EVENTS_PER_SEC = 2000;
-/** Matched events whose bodies are built at once. */
+/** Number of matched events whose bodies are built together. */
 const EVENTS_PER_BUILD = 16;
 
-/** A stream that reads the log from a position behind which the tail has not matched for it. */
+/** A stream that reads the log from a position after which the tail has not matched for it. */
 export interface ReplayReader extends TailReader {
-  /** What it has matched and not taken. */
+  /** Events that were matched but not taken yet. */
   replay: ReplayedPage | undefined;
   readonly hasEnded: boolean;
-  /** The number of the last event that it reads. */
+  /** Number of the last event that it reads. */
   readonly lastSeq: number;
 }
 
@@ -32,7 +32,7 @@ export type ReplayOutcome = readonly Frame[] | "overtaken";
 export type Replays = ReturnType<typeof createReplays>;
 
 export interface ReplaysDeps extends LogPageDeps {
-  /** A client that only replays use. */
+  /** A client for replays only. */
   readonly matching: MatchClient;
   readonly bannedAmong: BannedAmong;
   readonly frames: EventFrames;
@@ -40,9 +40,9 @@ export interface ReplaysDeps extends LogPageDeps {
 }
 
 /**
- * Reads the log for streams that are behind the tail. One page is read and matched at a time, in the order in which the streams ask,
- * and each stream looks at a bounded number of events a second: so replays take little from live streams. What a page has
- * matched is held as numbers, and its bodies are built as the client takes them.
+ * Reads the log for streams that are behind the tail. One page is read and matched at a time, in the order in which the
+ * streams ask, and each stream examines a limited number of events per second, so replays take little from live streams.
+ * Matches of a page are kept as numbers, and their bodies are built as the client takes them.
  */
 export function createReplays(deps: ReplaysDeps) {
   const { db, matching, bannedAmong, frames, sleep = Bun.sleep } = deps;
@@ -124,14 +124,14 @@ export function createReplays(deps: ReplaysDeps) {
   }
 
   return {
-    /** Streams that wait for a page or read it. */
+    /** Number of streams that are waiting for a page or reading it. */
     get waiting(): number {
       return waiting;
     },
 
     /**
-     * Takes the next frames of a stream, about `maxSize` at most, and moves its position. Returns none after a page without a match, and
-     * at the end of the log.
+     * Takes the next frames of a stream, about `maxSize` at most, and moves its position. Returns none after a page without
+     * a match, and at the end of the log.
      */
     async take(reader: ReplayReader, maxSize: number): Promise<ReplayOutcome> {
       if (reader.replay === undefined) {
@@ -143,7 +143,7 @@ export function createReplays(deps: ReplaysDeps) {
         if (reader.subscription !== subscription) return [];
         const looked = page.end.seq - reader.position.seq;
         reader.replay = page;
-        // At the end of the log a stream joins the others at once.
+        // At the end of the log, a stream joins the others without a pause.
         if (looked === EVENTS_PER_PAGE) {
           const restMs = (looked * 1000) / EVENTS_PER_SEC - (performance.now() - startedMs);
           if (restMs > 0) await sleep(restMs);

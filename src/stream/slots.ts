@@ -6,17 +6,17 @@ import { figureOf, gaugeBy } from "../runtime/figures/figures.ts";
 import { REGEX_FIELDS } from "../webhooks/match/event-keys.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
 
-/** What a subscription takes of the process. */
+/** Resources of the process that a subscription uses. */
 export interface SubscriptionCost {
   /** Its regular expressions. */
   readonly expressions: readonly string[];
-  /** Entries of its lists. */
+  /** Number of entries in its lists. */
   readonly entries: number;
 }
 
 export type Transport = "sse" | "websocket";
 
-/** Which limit has no room: of connections, expressions or entries, of all clients or of this one. */
+/** The exhausted limit: of connections, expressions or entries, of all clients or of this one. */
 export type SlotRefusal =
   | "connections"
   | "address"
@@ -41,7 +41,7 @@ export interface StreamSlots {
     readonly transport: Transport;
     readonly cost: SubscriptionCost;
   }): SlotAnswer;
-  /** Changes the subscription of a stream. Returns the limit that has no room for it; then nothing changes. */
+  /** Changes the subscription of a stream. Returns the limit that has no room for it, in which case nothing changes. */
   change(slot: number, cost: SubscriptionCost): SlotRefusal | undefined;
   release(slot: number): void;
 }
@@ -53,25 +53,25 @@ export interface StreamSlotStats {
   readonly maxConnections: number;
 }
 
-/** Different expressions of all streams. Each is matched against every event, by itself or with others. */
+/** Number of different expressions in all streams. Each is matched against every event, by itself or with others. */
 const EXPRESSIONS = { total: 200, reservedPerClient: 2 };
 
 interface Slot {
   readonly address: string;
   readonly transport: Transport;
-  /** In the lists of its subscription. */
+  /** Reserved for the lists of its subscription. */
   readonly entries: Hold;
   readonly connection: Hold;
   expressions: readonly string[];
 }
 
-/** The streams of one client with an expression. */
+/** The streams of one client that use an expression. */
 interface ExpressionUse {
   readonly hold: Hold;
   streams: number;
 }
 
-/** Returns what a subscription takes. */
+/** Returns the resources that a subscription uses. */
 export function costOf(subscription: Subscription): SubscriptionCost {
   const expressions = new Set<string>();
   let entries = 0;
@@ -85,8 +85,8 @@ export function costOf(subscription: Subscription): SubscriptionCost {
 }
 
 /**
- * @param budgets what clients hold of the matching thread.
- * @param lagSecs How far the index is behind the followed node; 0 without one.
+ * @param budgets budgets of the matching thread that clients share.
+ * @param lagSecs returns how far the index is behind the followed node, in seconds; 0 without one.
  */
 export function createStreamSlots(
   limits: StreamSlotLimits,
@@ -111,7 +111,7 @@ export function createStreamSlots(
   const uses = new Map<string, Map<string, ExpressionUse>>();
   let nextSlot = 1;
 
-  /** Adds what a subscription takes, all of it or nothing. */
+  /** Reserves the resources of a subscription, all or nothing. */
   function add(slot: Slot, cost: SubscriptionCost): SlotRefusal | undefined {
     const added = cost.expressions.filter((expression) => !uses.has(expression)).length;
     if (added > 0 && uses.size + added > maxExpressionsFor(slot.address, cost)) return "expressions";
@@ -211,7 +211,7 @@ export function createStreamSlots(
   };
 }
 
-/** The streams of all HTTP workers. */
+/** Returns the number of streams of all HTTP workers. */
 export function openStreams({ connections }: StreamSlotStats): number {
   return Object.values(connections).reduce((all, count) => all + count, 0);
 }

@@ -28,7 +28,7 @@ import { costOf, type SlotAnswer, type SlotRefusal, type SubscriptionCost, type 
 export const DEFAULT_TIMINGS: ConnectionTimings = { keepAliveMs: 15_000, stallMs: 30_000 };
 const TICK_MS = 1000;
 
-/** The slots of the main thread, as another thread calls them. */
+/** The slots of the main thread, as called by other threads. */
 export interface StreamSlotsClient {
   take(request: {
     readonly address: string;
@@ -44,27 +44,27 @@ export interface StreamsDeps {
   readonly clock: Clock;
   /** Two clients of the matching thread that no other part uses. */
   readonly matching: { readonly live: MatchClient; readonly replays: MatchClient };
-  /** What subscriptions with `exclude.bans` leave out. */
+  /** Returns the accounts that subscriptions with `exclude.bans` leave out. */
   readonly bannedAmong: BannedAmong;
-  /** Where `minimum_author_score` has an effect. */
+  /** Set if `minimum_author_score` has an effect. */
   readonly scores?: ScoreSource | undefined;
-  /** Resolves when the log has an event after a number, however long that takes. */
+  /** Resolves once the log has an event after a number, however long that takes. */
   readonly awaitEvents: (afterSeq: number) => Promise<void>;
   readonly slots: StreamSlotsClient;
-  /** How long an event stays in the log after it was applied. */
+  /** How long an event stays in the log after it was applied, in seconds. */
   readonly retentionSecs: number;
   readonly onFault: (cause: unknown) => void;
-  /** Called for an event that is passed over. */
+  /** Called for an event that is skipped. */
   readonly onSkipped: (seq: number, cause: unknown) => void;
   readonly timings?: ConnectionTimings;
   readonly tickMs?: number;
   readonly tailLimits?: Partial<TailLimits>;
-  /** Reads a monotonic clock. */
+  /** Returns monotonic time in milliseconds. */
   readonly nowMs?: () => number;
 }
 
 export interface StreamRequest {
-  /** What limits of clients count by. */
+  /** The key by which limits of clients count. */
   readonly address: string;
   readonly transport: Transport;
   /** The owner of the request's API key; undefined without one. */
@@ -78,9 +78,9 @@ export interface StreamRequest {
 export type StreamRefusal =
   | { readonly kind: "slots"; readonly limit: SlotRefusal }
   | { readonly kind: "gone"; readonly oldest: StreamPosition }
-  /** The cursor is that of the end of the stream, or later. */
+  /** The cursor is at or after the end of the stream. */
   | { readonly kind: "complete" }
-  /** The node stops, or has not opened its log yet. */
+  /** The node is stopping, or has not opened its log yet. */
   | { readonly kind: "unavailable"; readonly reason: string };
 
 export interface StreamStats {
@@ -89,12 +89,12 @@ export interface StreamStats {
   /** By reason. */
   readonly ended: Readonly<Record<EndReason, number>>;
   readonly refused: number;
-  /** Events that the stream that is furthest behind has before it. */
+  /** Number of events that the stream furthest behind still has to read. */
   readonly maxLagEvents: number;
   readonly replays: number;
 }
 
-/** An open stream, and how its client changes what it gets. */
+/** An open stream, with the means to change its subscription. */
 export interface OpenStream {
   readonly connection: StreamConnection;
   /** Replaces the subscription, or sets the first one. */
@@ -258,7 +258,7 @@ export function createStreams(deps: StreamsDeps) {
       };
     },
 
-    /** Accepts no stream from now on, and ends the open ones, spread over `ms`. */
+    /** Accepts no more streams, and ends the open ones, spread over `ms`. */
     drain(ms: number): void {
       isClosed = true;
       const connections = [...open.keys()];

@@ -25,7 +25,7 @@ const FIRST_MESSAGE_MS = 10_000;
 
 export interface StreamSocketDeps {
   readonly unsent: Hold;
-  /** Reads the subscription of a message; the error says what is wrong. */
+  /** Reads the subscription in a message. The error says what is wrong. */
   readonly readSubscription: (value: unknown) => Result<Subscription, string>;
   /** Whether the client sends its subscription as the first message. */
   readonly waitsForSubscription: boolean;
@@ -33,7 +33,7 @@ export interface StreamSocketDeps {
   readonly nowMs?: () => number;
 }
 
-/** A stream over a WebSocket. Its client may replace the subscription by a message, at most once a second. */
+/** Serves a stream over a WebSocket. Its client may replace the subscription with a message, at most once a second. */
 export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSocketSession {
   const { connection } = stream;
   const { unsent, nowMs = () => performance.now() } = deps;
@@ -68,7 +68,10 @@ export function streamSocket(stream: OpenStream, deps: StreamSocketDeps): WebSoc
     to.close(CLOSE_CODES[reason], reason);
   }
 
-  /** A closing that waits behind other bytes would end the socket within seconds, so it is sent after them, unless the client takes none. */
+  /**
+   * A close frame queued after other bytes would terminate the socket within seconds, so it is sent once they are, unless
+   * the client takes none.
+   */
   function limitLastBytes(to: WebSocketPeer): void {
     lastBytes ??= setTimeout(() => to.terminate(), lastBytesSecs(connection) * 1000).unref();
   }

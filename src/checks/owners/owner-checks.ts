@@ -19,28 +19,31 @@ import { MAX_SHARE, MIN_DELIVERIES, MIN_SUCCESSES, ownerCheckOf } from "./owner-
 
 const ID_CHARS = 12;
 const INTERVAL_SECS = 60;
-/** Open incidents that one look asks about again. */
+/** Maximum number of open incidents that one pass checks again. */
 const MAX_ASKED = 200;
 const FAULT_INTERVAL_MS = 60_000;
 const DAY_SECS = 86_400;
 
 export interface OwnerChecksDeps {
   readonly findings: OwnerFindings;
-  /** When gasless keys expire, from the index. */
+  /** Returns when gasless keys expire, from the index. */
   readonly keyFacts: Pick<KeyFacts, "of">;
-  /** How long a new gasless key lives; a key that never lives for weeks is not about to expire all the time. */
+  /**
+   * Lifetime of a new gasless key in seconds. A key that never lives for weeks should not be reported as about to expire all
+   * the time.
+   */
   readonly keyTtlSecs: number;
   readonly settings: { readonly off: readonly string[] };
   readonly incidents: Pick<IncidentStore, "open" | "resolve" | "see" | "openOfOwners">;
-  /** Held by the node that looks; undefined where there is one node. */
+  /** Held by the node that makes the pass; undefined if there is only one node. */
   readonly lease: WorkLease | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** The checks of owners' records: each look opens and resolves incidents, by one node of a state. */
+/** The checks of owners' records. Each pass opens and resolves incidents, and is made by one node of a state. */
 export interface OwnerChecks {
-  /** Looks, at most once a minute. A call while another one looks does nothing. */
+  /** Makes a pass, at most once a minute. A call during another pass does nothing. */
   evaluate(): Promise<void>;
 }
 
@@ -50,9 +53,9 @@ export function createOwnerChecks(deps: OwnerChecksDeps): OwnerChecks {
   const expiresSecs = Math.min(EXPIRES_SECS, Math.floor(deps.keyTtlSecs / 4));
   let isLooking = false;
   let lookedSecs = Number.NEGATIVE_INFINITY;
-  /** The last signer that was looked at; the next look continues after it. */
+  /** The last signer that was checked. The next pass continues after it. */
   let signerSeq = 0;
-  /** The last open incident that was asked about. */
+  /** The last open incident that was checked again. */
   let askedId = "";
 
   function expires({ fid, publicKey }: FoundSigner, now: number): boolean {
@@ -95,7 +98,7 @@ export function createOwnerChecks(deps: OwnerChecksDeps): OwnerChecks {
     }
   }
 
-  /** Asks about open incidents again, in turns. */
+  /** Checks open incidents again, in turn. */
   async function resolve(open: readonly Incident[], now: number): Promise<void> {
     const inOrder = open.toSorted((a, b) => (a.incidentId < b.incidentId ? -1 : 1));
     const first = Math.max(
@@ -165,7 +168,7 @@ export function createOwnerChecks(deps: OwnerChecksDeps): OwnerChecks {
 
 const keyOf = (checkId: string, subject: string) => `${checkId} ${subject}`;
 
-/** Whether a webhook works again: ten successes in a row, or one and a day without a failure. */
+/** Reports whether a webhook works again: ten successes in a row, or one and a day without a failure. */
 function works(standing: WebhookStanding, now: number): boolean {
   const { failures, lastSuccessAt, lastFailureAt, deliveredSince, failed, total } = standing;
   if (failures > 0 || (total >= MIN_DELIVERIES && failed > MAX_SHARE * total)) return false;

@@ -4,7 +4,7 @@ import { STATS_STEP_SECS } from "../../webhooks/store/attempt-stats.ts";
 import type { Measured } from "../check.ts";
 import { MAX_SHARE, MIN_DELIVERIES, type OwnerCheckId, SHARE_SECS } from "./owner-table.ts";
 
-/** Something wrong with a record, of which no incident is open. */
+/** A problem with a record for which no incident is open. */
 export interface OwnerFinding {
   readonly checkId: OwnerCheckId;
   /** The id of the record. */
@@ -22,51 +22,54 @@ export interface FoundSigner {
   readonly fid: number;
 }
 
-/** How a webhook fares. */
+/** Delivery state of a webhook. */
 export interface WebhookStanding {
-  /** Disabled by its owner, who knows. */
+  /** Disabled by its owner, who knows about it. */
   readonly isOff: boolean;
   /** Disabled by the node. */
   readonly isDeactivated: boolean;
   readonly failures: number;
   readonly lastSuccessAt: number | null;
   readonly lastFailureAt: number | null;
-  /** Delivered since the last failure, to `STATS_STEP_SECS`. */
+  /** Number of deliveries since the last failure, in steps of `STATS_STEP_SECS`. */
   readonly deliveredSince: number;
-  /** Ended in the last half hour. */
+  /** Number that failed in the last half hour. */
   readonly failed: number;
   readonly total: number;
 }
 
-/** What the state says of owners' records. Each list has at most `MAX_FOUND`. Times are unix seconds. */
+/** Reads the state of owners' records. Each list has at most `MAX_FOUND` entries. Times are in Unix seconds. */
 export interface OwnerFindings {
   webhooks(nowSecs: number): Promise<readonly OwnerFinding[]>;
   apiKeys(nowSecs: number): Promise<readonly OwnerFinding[]>;
   sends(nowSecs: number): Promise<readonly OwnerFinding[]>;
-  /** Signers of users after one in the order of creation (a `seq`). */
+  /** Returns users' signers after a given one, in the order of creation (by `seq`). */
   signersAfter(seq: number): Promise<readonly FoundSigner[]>;
   signer(signerUuid: string): Promise<FoundSigner | undefined>;
-  /** Undefined for a webhook that no longer exists. */
+  /** Returns the state of a webhook; undefined if it no longer exists. */
   webhook(webhookId: string, nowSecs: number): Promise<WebhookStanding | undefined>;
-  /** When an active key expires; undefined for one that no longer exists or is not active. */
+  /** Returns when an active key expires; undefined if it no longer exists or is not active. */
   apiKey(apiKeyId: string): Promise<{ readonly expiresAt: number | null } | undefined>;
 }
 
-/** Findings of one kind in one look. */
+/** Maximum number of findings of one kind per pass. */
 export const MAX_FOUND = 100;
-/** Incidents of a check that are open at once of one owner: an app may have thousands of signers that expire, and others share the state. */
+/**
+ * Maximum number of open incidents per check and owner, because an app may have thousands of expiring signers, and other
+ * owners share the state.
+ */
 export const MAX_OPEN_OF_CHECK = 20;
 export const MIN_FAILURES = 5;
 export const FAILING_SECS = 600;
 export const EXPIRES_SECS = 7 * 86_400;
 const DAY_SECS = 86_400;
-/** How long a send that was not sent is news. */
+/** How long an unsent send is worth reporting, in seconds. */
 const NOT_SENT_SECS = 7 * DAY_SECS;
 
 const hasNone = (check: string, subject: string, more = "AND i.resolved_at IS NULL") =>
   `NOT EXISTS (SELECT 1 FROM incidents i WHERE i.check_id = ${check} AND i.node_id = ${subject} ${more})`;
 
-/** An owner who has as many open ones as they may is left out: they would take the places of others in a look. */
+/** Excludes owners who already have the maximum number of open incidents, because they would crowd out others in a pass. */
 const hasRoom = (check: string, owner: string) =>
   `(SELECT count(*) FROM incidents o
     WHERE o.check_id = ${check} AND o.owner_fid = ${owner} AND o.resolved_at IS NULL) < ${MAX_OPEN_OF_CHECK}`;
@@ -77,11 +80,11 @@ interface FailingRow {
   readonly target_url: string;
   readonly failed: number;
   readonly total: number;
-  /** How its last failed delivery ended: a status, or an error class; null once the log no longer has it. */
+  /** How its last failed delivery ended: a status, or an error class; null once the log no longer contains it. */
   readonly last: string | null;
 }
 
-/** The end of the last failed delivery of a webhook `w`. */
+/** SQL for how the last failed delivery of a webhook `w` ended. */
 const LAST = `(SELECT coalesce(a.status::text, a.error) FROM delivery_attempts a WHERE a.delivery =
      (SELECT d.seq FROM deliveries d WHERE d.webhook = w.seq AND d.state = 'failed' ORDER BY d.created_at DESC, d.seq DESC LIMIT 1)
    ORDER BY a.seq DESC LIMIT 1) AS last`;
@@ -182,7 +185,7 @@ const toSigner = (row: SignerRow): FoundSigner => ({
   fid: row.fid,
 });
 
-/** The start of the steps that the share of failures is taken over. */
+/** Returns the start of the steps over which the share of failures is computed. */
 const shareSince = (nowSecs: number) => nowSecs - SHARE_SECS - (nowSecs % STATS_STEP_SECS);
 
 export function createOwnerFindings(db: StateDb): OwnerFindings {

@@ -1,25 +1,29 @@
 import type { Check } from "../check.ts";
 
-/** A check of what belongs to an owner. Its incidents are about a record, and are the owner's. */
+/** A check of an owner's records. Its incidents concern a record and belong to the owner. */
 export interface OwnerCheck
   extends Pick<Check, "id" | "title" | "severity" | "isPublic" | "sentence" | "remedy"> {
   /** When it resolves. */
   readonly resolution: string;
-  /** Whether it is sent once, without reminders and without its end. */
+  /** Whether it is sent only once, without reminders and without its resolution. */
   readonly isSentOnce: boolean;
-  /** The page of its record. @param subject what the incident is about */
+  /**
+   * Returns the page of its record.
+   *
+   * @param subject the subject of the incident.
+   */
   readonly path: (subject: string) => string;
 }
 
-/** Successes in a row after which a webhook works. */
+/** Number of consecutive successes after which a webhook counts as working. */
 export const MIN_SUCCESSES = 10;
-/** The time over which the share of failures is looked at, and how many deliveries say something. */
+/** Seconds over which the share of failures is computed, and the minimum number of deliveries for a meaningful share. */
 export const SHARE_SECS = 1800;
 export const MIN_DELIVERIES = 50;
 /** One in five. */
 export const MAX_SHARE = 0.2;
 
-/** When a failing webhook works: always, and where enough was delivered to say something of a share. */
+/** When a failing webhook counts as working: always, and if enough was delivered for a meaningful share. */
 export const WORKS_AFTER_RUN = `Resolves after ${MIN_SUCCESSES} successes in a row, or one and a day without a failure`;
 export const WORKS_AFTER_SHARE = `${WORKS_AFTER_RUN}, and at most ${percentOf(MAX_SHARE)} failed within ${SHARE_SECS / 60} min`;
 
@@ -30,15 +34,15 @@ export function percentOf(share: number): string {
 const common = { isPublic: false, isSentOnce: false } as const;
 const webhookPath = (id: string) => `/console/manage/webhooks/${id}`;
 
-/** A scheduled send: its subject is `<app id>/<schedule id>`. */
+/** Returns the page of a scheduled send, whose subject is `<app id>/<schedule id>`. */
 function sendPath(subject: string): string {
   const [appId, scheduleId] = subject.split("/");
   return `/console/manage/apps/${appId}/schedules/${scheduleId}`;
 }
 
 /**
- * The checks of owners' records, in the order of lists. Rows are added and never renamed. Sentences have ids, hosts, prefixes and fids only:
- * what an owner wrote could address people in the chat of the operator.
+ * The checks of owners' records, in the order of lists. Rows are added but never renamed. Sentences contain only ids, hosts,
+ * prefixes and fids: text written by an owner could address people in the operator's chat.
  */
 export const OWNER_CHECKS = [
   {
@@ -114,7 +118,7 @@ export type OwnerCheckId = (typeof OWNER_CHECKS)[number]["id"];
 
 const byId = new Map<string, OwnerCheck>(OWNER_CHECKS.map((check) => [check.id, check]));
 
-/** The row with an id; undefined for a check of nodes, or of another release. */
+/** Returns the row with an id; undefined for a check of nodes, or of another release. */
 export function ownerCheckOf(id: string): OwnerCheck | undefined {
   return byId.get(id);
 }

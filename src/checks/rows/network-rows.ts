@@ -5,13 +5,13 @@ const UNMATCHED = "../follow-the-network.md#when-something-does-not-match";
 /** Seconds after which a network without blocks has stopped. */
 const STALL_SECS = 60;
 
-/** The most blocks, one a second, since the newest proven one, by `trust.roots`. */
+/** Maximum number of blocks, at one per second, since the newest proven one, by `trust.roots`. */
 const PROOF_LAGS = { full: 3600, sample: 86_400 };
 
 const endpoints = (figures: CheckFigures, state: string) =>
   figures.samples("upstream_state", { state })?.filter(([, isIt]) => isIt === 1);
 
-/** The followed network, and whether the index is what its validators signed. */
+/** Checks of the followed network, and of whether the index is what its validators signed. */
 export const networkRows: readonly Check[] = [
   {
     id: "upstream_away",

@@ -1,14 +1,14 @@
 import { type Check, promIncrease, promRose } from "../check.ts";
 
-/** Responses that a share of errors is of: fewer say nothing. */
+/** Minimum number of responses for a meaningful share of errors. */
 const MIN_RESPONSES = 20;
 const WINDOW_SECS = 300;
 /** All but 501. */
 const SERVER_ERRORS = ["500", "502", "503", "504"];
-/** Clocks whose offset matters to signatures, seconds. */
+/** Clock offset, in seconds, that matters for signatures. */
 const CLOCK_SECS = 1;
 
-/** The process, its threads and what it responds. */
+/** Checks of the process, its threads and its responses. */
 export const nodeRows: readonly Check[] = [
   {
     id: "down",
@@ -48,7 +48,7 @@ export const nodeRows: readonly Check[] = [
     isPublic: false,
     value(figures) {
       const parts = figures.samples("node_part_up");
-      // Some parts report what the state holds.
+      // Some parts report figures from the state.
       if (!parts || figures.max("state_up") === 0) return undefined;
       const silent = parts.filter(([, isUp]) => isUp === 0).map(([{ part }]) => String(part));
       return { value: silent.length, labels: { part: silent.join(", ") } };
@@ -89,7 +89,7 @@ export const nodeRows: readonly Check[] = [
     value(figures) {
       const all = figures.increase("http_requests_total", WINDOW_SECS);
       if (all === undefined) return undefined;
-      // A status that has had no response yet counts from 0.
+      // A status without any response so far counts from 0.
       const errors = SERVER_ERRORS.reduce(
         (sum, status) => sum + (figures.increase("http_requests_total", WINDOW_SECS, { status }) ?? 0),
         0,
@@ -223,7 +223,7 @@ export const nodeRows: readonly Check[] = [
   },
 ];
 
-/** The p99 latency of the buckets that the responses of a while are in, seconds; 0 without responses. */
+/** Returns the p99 latency, in seconds, of the buckets in which the responses of a period are; 0 without responses. */
 function slowest(buckets: readonly { readonly le: number; readonly count: number }[]): number {
   const sorted = buckets.toSorted((a, b) => a.le - b.le);
   const total = sorted.at(-1)?.count ?? 0;

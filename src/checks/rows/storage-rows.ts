@@ -2,10 +2,10 @@ import { type Check, promRose } from "../check.ts";
 
 const DAY_SECS = 86_400;
 const BACKLOG = 1000;
-/** The node recovers once there is a fifth more room. */
+/** The check recovers once there is a fifth more room. */
 const ROOM = 1.2;
 
-/** Disk, databases and backups. */
+/** Checks of disk, databases and backups. */
 export const storageRows: readonly Check[] = [
   {
     id: "index_backlog",

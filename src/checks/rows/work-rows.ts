@@ -1,11 +1,11 @@
 import { type Check, promRose } from "../check.ts";
 
-/** How old the oldest piece of waiting work is once a queue has recovered, seconds. */
+/** Maximum age, in seconds, of the oldest waiting work once a queue has recovered. */
 const RECOVERED_SECS = 30;
 const RECEIVERS = "../webhooks.md#what-your-receiver-needs-to-know";
 const SENDING = "../apps-and-push.md#send-a-push";
 
-/** Writes, webhooks and sends: work that waits for others. What the state holds of it is the same on all nodes. */
+/** Checks of writes, webhooks and sends, which wait for other systems. Figures from the state are the same on all nodes. */
 export const workRows: readonly Check[] = [
   {
     id: "writes_wait",

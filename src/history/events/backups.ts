@@ -6,16 +6,16 @@ export interface PastBackup {
   /** Unix seconds. */
   readonly at: number;
   readonly kind: "whole" | "state" | "index";
-  /** Null for a failed one. */
+  /** Null if it failed. */
   readonly name: string | null;
-  /** Compressed; null for a failed one. */
+  /** Compressed size; null if it failed. */
   readonly bytes: number | null;
   readonly seconds: number;
-  /** Why it failed; null for one that was made. */
+  /** Why it failed; null if it succeeded. */
   readonly fault: string | null;
 }
 
-/** The backups that a node has tried to make, also those that were deleted since. */
+/** The backups that a node has tried to make, including those deleted since. */
 export type BackupLog = ReturnType<typeof recentBackups>;
 
 const ADD = statement<
@@ -46,7 +46,7 @@ export function deleteBackupsBefore(db: SideDatabase, before: number): void {
   db.run(DELETE_BEFORE, before);
 }
 
-/** A log in memory, for a node without a history. */
+/** Returns a log in memory, for a node without a history. */
 export function recentBackups(max: number) {
   const kept: PastBackup[] = [];
   return {

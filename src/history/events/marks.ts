@@ -12,12 +12,12 @@ export type MarkKind =
   | "backup"
   | "backup_failed";
 
-/** Something that happened to the node. */
+/** An event in the life of the node. */
 export interface Mark {
   /** Unix seconds. */
   readonly at: number;
   readonly kind: MarkKind;
-  /** The version, the settings, what was paused, what a backup holds or why it failed. */
+  /** The version, the settings, what was paused, or what a backup contains or why it failed. */
   readonly detail: string;
 }
 
@@ -47,19 +47,19 @@ const SET_FACT = statement<never, [name: string, value: string]>(
   "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 );
 
-/** Marks that one response has at most. */
+/** Maximum number of marks per response. */
 const MAX_MARKS = 500;
 
 export function addMark(db: SideDatabase, { at, kind, detail }: Mark): void {
   db.run(ADD, at, kind, detail.slice(0, 500));
 }
 
-/** The marks of a time, the newest of them, oldest first. */
+/** Returns the newest marks in a time range, oldest first. */
 export function marksBetween(db: SideDatabase, from: number, to: number): Mark[] {
   return db.all(BETWEEN, from, to, MAX_MARKS).reverse();
 }
 
-/** When the first mark was made: before it nothing watched the node. */
+/** Returns when the first mark was made. Before that, nothing watched the node. */
 export function watchedSince(db: SideDatabase): number | undefined {
   return db.get(FIRST)?.at;
 }
@@ -68,7 +68,7 @@ export function deleteMarksBefore(db: SideDatabase, before: number): void {
   db.run(DELETE_BEFORE, before);
 }
 
-/** What the node is when it starts. */
+/** State of the node when it starts. */
 export interface Beginning {
   readonly at: number;
   readonly version: string;
@@ -76,7 +76,7 @@ export interface Beginning {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Marks a start, and what has changed since the one before it. */
+/** Marks a start, and what has changed since the previous one. */
 export function markStart(
   db: SideDatabase,
   { at, version, settings }: Beginning,

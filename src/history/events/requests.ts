@@ -47,7 +47,7 @@ const DELETE_OLDEST = statement<never, [limit: number]>(
   "DELETE FROM requests WHERE id IN (SELECT id FROM requests ORDER BY id LIMIT ?)",
 );
 
-/** Adds requests, of which the slowest hundred of each hour stay and a thousand that failed. */
+/** Adds requests. The slowest hundred of each hour are kept, and a thousand failed ones. */
 export function addRequests(db: SideDatabase, requests: readonly NotableResponse[]): void {
   const hours = new Set<number>();
   for (const { atMs, method, route, status, ms, requestId, keyPrefix } of requests) {
@@ -61,7 +61,7 @@ export function addRequests(db: SideDatabase, requests: readonly NotableResponse
   }
 }
 
-/** The requests of a time, the newest first. */
+/** Returns the requests in a time range, newest first. */
 export function requestsBetween(
   db: SideDatabase,
   fromMs: number,
@@ -71,7 +71,7 @@ export function requestsBetween(
   return db.all(BETWEEN, fromMs, toMs, limit);
 }
 
-/** Deletes a hundred of the oldest. Returns whether there was one. */
+/** Deletes a hundred of the oldest. Returns whether there were any. */
 export function deleteOldestRequests(db: SideDatabase): boolean {
   return db.run(DELETE_OLDEST, 100) > 0;
 }

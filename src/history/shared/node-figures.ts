@@ -4,8 +4,8 @@ import type { StateDb, Sweep } from "../../db/state/state-db.ts";
 import { bytes, index, table, text, whole } from "../../db/state/table.ts";
 
 /**
- * What nodes of one state have measured, so that each can show all, also one that was removed. A row has the figures of a minute or an hour as
- * float32; that of step 0 the names of the series, whose hash is its time.
+ * Measurements of the nodes of one state, so that each node can show all of them, including removed ones. A row has the
+ * figures of a minute or an hour as float32. A row with step 0 has the names of the series; its time is their hash.
  */
 export const nodeFigures = table(
   "node_figures",
@@ -24,10 +24,10 @@ export const nodeFigures = table(
   },
 );
 
-/** The distances of rows, seconds. */
+/** Intervals between rows, in seconds. */
 export type NodeStep = 60 | 3600;
 
-/** How long rows stay. */
+/** How long rows are kept, in seconds. */
 export const NODE_FIGURES_SECS: Readonly<Record<NodeStep, number>> = { 60: 86_400, 3600: 90 * 86_400 };
 
 export type NodeValues = Readonly<Record<string, number>>;
@@ -39,9 +39,9 @@ export interface NodeRow {
 
 /** The figures of the nodes of one state. */
 export interface NodeFigures {
-  /** Stores a row of a node; a second one of the same time replaces it. */
+  /** Stores a row of a node. A second row for the same time replaces it. */
   put(row: NodeRow & { readonly nodeId: string; readonly step: NodeStep }): Promise<void>;
-  /** The rows of a node, the newest `max` of them, ascending. `to` is not included. */
+  /** Returns the newest `max` rows of a node, ascending. `to` is exclusive. */
   read(range: {
     readonly nodeId: string;
     readonly step: NodeStep;
@@ -49,13 +49,13 @@ export interface NodeFigures {
     readonly to: number;
     readonly max: number;
   }): Promise<NodeRow[]>;
-  /** The nodes of which there are rows. */
+  /** Returns the nodes that have rows. */
   nodes(): Promise<string[]>;
 }
 
 const NAMES = 0;
 const HASH_BYTES = 4;
-/** More than the live nodes of a state. */
+/** More than the number of live nodes of a state. */
 const MAX_NODES = 256;
 
 const putRow = sql<unknown, [nodeId: string, step: number, t: number, body: Uint8Array]>(
@@ -70,7 +70,7 @@ const rowsOf = sql<
   "node-figures.of",
   `SELECT t, body FROM node_figures WHERE node_id = $1 AND step = $2 AND t >= $3 AND t < $4 ORDER BY t DESC LIMIT $5`,
 );
-/** One seek for each node. */
+/** One index seek per node. */
 const nodeIds = sql<{ node_id: string }, [max: number]>(
   "node-figures.nodes",
   `WITH RECURSIVE found (node_id) AS (
@@ -86,7 +86,7 @@ const deleteOld = sql<unknown, [step: number, before: number, max: number]>(
   `DELETE FROM node_figures WHERE (node_id, step, t) IN
    (SELECT node_id, step, t FROM node_figures WHERE step = $1 AND t < $2 ORDER BY t LIMIT $3)`,
 );
-/** The names of nodes that have nothing else. */
+/** Deletes the names of nodes that have no other rows. */
 const deleteNames = sql<unknown, [max: number]>(
   "node-figures.sweep-names",
   `DELETE FROM node_figures WHERE (node_id, step, t) IN
@@ -95,7 +95,7 @@ const deleteNames = sql<unknown, [max: number]>(
 );
 
 export function createNodeFigures(db: StateDb): NodeFigures {
-  // The names come first, so that no row is without them. Neither is synced: a crash may take some.
+  // The names are stored first, so that no row is without them. Neither write is synced, so a crash may lose some.
   const put = db.decision(
     "nodeFigures.put",
     async (tx, nodeId: string, rows: readonly (readonly [step: number, t: number, body: Uint8Array])[]) => {
@@ -141,7 +141,7 @@ export function createNodeFigures(db: StateDb): NodeFigures {
   };
 }
 
-/** Deletes rows that are older than they stay, and the names of nodes that have none left. */
+/** Deletes rows past their retention, and the names of nodes that have none left. */
 export function nodeFigureSweep(db: StateDb): Sweep {
   return db.sweep("node_figures", async (tx, maxRows) => {
     const now = stateSecs(tx.clock);

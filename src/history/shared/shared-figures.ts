@@ -6,17 +6,17 @@ import { NODE_FIGURES_SECS, type NodeFigures, type NodeStep } from "./node-figur
 
 /** The part of a history that the nodes of one state share. */
 export interface SharedFigures {
-  /** Stores the minute of a batch, and the hour before it once it is over. What cannot be stored is dropped. */
+  /** Stores the minute of a batch, and the previous hour once it is over. What cannot be stored is dropped. */
   share(batch: Pick<HistoryBatch, "samples">): Promise<void>;
   figures(query: FiguresQuery, nodeId: string): Promise<Result<FiguresPage, string>>;
   nodes(): Promise<readonly string[]>;
 }
 
 const UNAVAILABLE = "the figures of other nodes cannot be read now";
-/** Rows that are this far apart have a gap between them, in steps. */
+/** Rows at least this many steps apart have a gap between them. */
 const GAP_STEPS = 3;
 
-/** A mean that grows. */
+/** A running mean. */
 class Means {
   readonly #sums = new Map<string, { sum: number; count: number }>();
 
@@ -52,7 +52,7 @@ export function createSharedFigures(deps: {
       const ended = hour && hour.t < begin ? hour : undefined;
       if (hour?.t !== begin) hour = { t: begin, means: new Means() };
       hour.means.add(samples);
-      // Nothing queues while the state is away.
+      // Nothing is queued while the state is unavailable.
       if (isBusy) return;
       isBusy = true;
       try {
