@@ -8,12 +8,12 @@ import { shardOf } from "../test/support/upstream/shards.ts";
 import { sealed } from "./backfill-set.ts";
 import { MAINNET_MIX, newRecord } from "./network.ts";
 
-/** Casts that are named, of any age. */
+/** Number of casts, of any age, that the messages may name. */
 const NAMED = 20_000;
 
-/** What happened while a node was away: as many new messages, of any user, in the blocks after `from`. */
+/** Activity while a node was away: this many new messages, by any user, in the blocks after `from`. */
 export interface Away {
-  /** The data directory of the node, whose users and casts are named. */
+  /** The data directory of the node, whose users and casts the messages name. */
   readonly dataDir: string;
   readonly from: number;
   readonly blocks: number;
@@ -38,7 +38,7 @@ export function awayMessages({ dataDir, from, blocks, messages }: Away): Readonl
   return byBlock;
 }
 
-/** The events of a block: its announcement, then its merges. */
+/** Returns the events of a block: its announcement, then its merges. */
 export function eventsOfBlock(confirmed: HubEvent, messages: readonly Message[]): HubEvent[] {
   const { id, blockNumber, shardIndex, timestamp, body } = confirmed;
   if (messages.length === 0 || body?.$case !== "blockConfirmedBody") return [confirmed];
@@ -58,13 +58,13 @@ export function eventsOfBlock(confirmed: HubEvent, messages: readonly Message[])
   ];
 }
 
-/** The accounts of a network whose fids begin with 1 and leave out few. */
+/** Returns the number of accounts of a network whose fids start at 1 with few gaps. */
 export function accountsOf(dataDir: string): number {
   using db = new Database(indexPath(dataDir), { readonly: true });
   return db.query<{ n: number }, []>("SELECT count(*) AS n FROM fids").get()?.n ?? 0;
 }
 
-/** Some casts of all ages. */
+/** Returns some casts of all ages. */
 export function castsOf(dataDir: string): { fid: number; hash: Uint8Array }[] {
   using db = new Database(indexPath(dataDir), { readonly: true });
   const { least, most } = db

@@ -14,7 +14,7 @@ import { benchRecords, heavyTailed, MAINNET_MIX, type NetworkShape } from "./net
 /**
  * The data that a scripted upstream serves to a backfill: the items of the response to each request for each fid. Each item
  * is encoded as field 1 of a protobuf message, so that a page of a response is a slice of the file. The messages are signed,
- * which takes a minute for a million of them, so the set is stored and reused by later runs.
+ * which takes a minute per million, so the set is stored and reused by later runs.
  */
 export interface BackfillSet {
   readonly dir: string;
@@ -22,10 +22,10 @@ export interface BackfillSet {
   readonly fids: number;
 }
 
-/** The items of one response for one fid: the bytes `start` to `end` of the file. */
+/** The items of one response for one fid: bytes `start` to `end` of the file. */
 export interface Group {
   readonly fid: number;
-  /** The method, followed by the event type for chain events. */
+  /** The method, followed by the event type for on-chain events. */
   readonly request: string;
   readonly start: number;
   readonly end: number;
@@ -33,7 +33,7 @@ export interface Group {
 }
 
 const MESSAGES_PER_FID = 200;
-/** What is made at a time: a part has users of its own, who react to each other, and fits into memory. */
+/** Number of messages made at a time. Each part has its own users, who react to each other, and fits into memory. */
 const PART_MESSAGES = 250_000;
 
 export const FRAMES_FILE = "frames.bin";
@@ -49,8 +49,9 @@ const REQUEST_OF: Readonly<Partial<Record<Store, string>>> = {
 /**
  * Builds a set of about `messages` messages, or reuses the one that an earlier run built.
  *
- * @param virtualShards the fids are of so many virtual shards, so that each has as many accounts as those of a larger network.
- *   Default: of all.
+ * @param virtualShards number of virtual shards that the fids belong to, so that each has as many accounts as in a larger
+ * network.
+ *   Default: all.
  */
 export async function backfillSet(messages: number, virtualShards = VIRTUAL_SHARDS): Promise<BackfillSet> {
   const name = virtualShards === VIRTUAL_SHARDS ? `${messages}` : `${messages}-of-${virtualShards}`;
@@ -80,7 +81,7 @@ function isOfMessages({ request }: Group): boolean {
   return request.startsWith("GetAll");
 }
 
-/** The first `count` messages of a set. */
+/** Returns the first `count` messages of a set. */
 export async function firstMessages({ dir }: BackfillSet, count: number): Promise<Message[]> {
   const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
   const frames = Bun.file(join(dir, FRAMES_FILE));
@@ -96,7 +97,7 @@ export async function firstMessages({ dir }: BackfillSet, count: number): Promis
   return messages;
 }
 
-/** Yields all records of a set: events and proofs before messages, as an import needs them. */
+/** Yields all records of a set, events and proofs before messages, as an import requires. */
 export async function* recordsOf({ dir }: BackfillSet): AsyncGenerator<EncodedRecord> {
   const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
   const frames = Bun.file(join(dir, FRAMES_FILE));
@@ -152,8 +153,8 @@ interface Items {
 }
 
 /**
- * A network that is made while it is read, a virtual shard at a time, and never is as a whole on disk or in memory: signed messages in the mix
- * of mainnet, the same for the same seed.
+ * A network that is generated while it is read, one virtual shard at a time, and is never completely on disk or in memory:
+ * signed messages in the mix of mainnet, the same for the same seed.
  */
 export class MadeNetwork {
   /** By virtual shard. */
@@ -186,7 +187,7 @@ export class MadeNetwork {
     return this.#all;
   }
 
-  /** Makes the records of the accounts of a virtual shard, as the responses of an upstream have them. */
+  /** Makes the records of the accounts of a virtual shard, in the form of an upstream's responses. */
   part(virtualShard: number): Iterable<Items> {
     const fids = this.#fids[virtualShard] ?? [];
     const shape: NetworkShape = {
@@ -242,7 +243,7 @@ function frameOf(bytes: Uint8Array): Uint8Array {
 
 const keys = new Map<number, Ed25519Key>();
 
-/** Signs a message by the key of its account. */
+/** Signs a message with the key of its account. */
 export function sealed(data: SignedMessage["data"]) {
   let key = keys.get(data.fid);
   if (!key) {

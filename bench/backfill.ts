@@ -19,15 +19,15 @@ const RUNS = Number(process.env.BENCH_RUNS ?? 3);
 const CALLS_AT_ONCE = 32;
 const PAGE = 1000;
 const LOOK_MS = 250;
-/** The number of messages for the bare verification and bare inserts. */
+/** Number of messages for the bare verification and bare inserts. */
 const BARE_MESSAGES = 20_000;
 const BARE_ROWS_PER_COMMIT = 1000;
 
 /**
  * Measures how many messages per second the compiled binary backfills from a scripted upstream, verified, merged and
  * durable, and its memory meanwhile. The baselines are a client that makes the same calls at the same concurrency and
- * discards the responses, bare verification, and bare inserts of rows. Upstream, client and node are separate
- * processes on the same cores; runs are interleaved. BENCH_MESSAGES sets the approximate number of messages.
+ * discards the responses, bare verification, and bare inserts of rows. Upstream, client and node are separate processes on
+ * the same cores; runs are interleaved. BENCH_MESSAGES sets the approximate number of messages.
  */
 export async function benchBackfill(): Promise<Figure[]> {
   const set = await backfillSet(Number(process.env.BENCH_MESSAGES ?? 200_000));
@@ -85,12 +85,12 @@ export async function benchBackfill(): Promise<Figure[]> {
 /** A scripted upstream. */
 export interface ScriptedUpstream extends AsyncDisposable {
   readonly address: string;
-  /** Returns the number of unary calls since it was asked before. */
+  /** Returns the number of unary calls since the previous request. */
   calls(): Promise<number>;
 }
 
 /**
- * Starts the scripted upstream in a process of its own.
+ * Starts the scripted upstream in a separate process.
  *
  * @param options see `processes/backfill-upstream.ts`.
  */

@@ -5,7 +5,7 @@ import { encodeMessage, signedMessageFromWire } from "../src/protocol/message/si
 import type { Message } from "../src/protocol/wire/generated/message.ts";
 import { tempDir } from "../test/support/program.ts";
 
-/** The baselines of ingest: the two steps that no node can avoid, each bare and on one core. */
+/** The baselines of ingest: the two steps that no node can avoid, each on its own, on one core. */
 
 /** Returns how many Ed25519 signatures are verified per second. */
 export function bareVerifyRate(messages: readonly Message[]): number {
@@ -21,8 +21,8 @@ export function bareVerifyRate(messages: readonly Message[]): number {
 }
 
 /**
- * Returns how many messages per second are inserted as rows into a table without further indexes, `perCommit` in each
- * transaction. Each transaction is synced to disk, as the node's are.
+ * Returns how many messages per second are inserted as rows into a table without further indexes, `perCommit` per
+ * transaction. Each transaction is synced to disk, as in the node.
  */
 export function bareInsertRate(messages: readonly Message[], perCommit: number): number {
   using dir = tempDir();

@@ -13,9 +13,9 @@ import { distinctRequest, timeOf } from "./reads.ts";
 import { cpuMicrosOf } from "./start.ts";
 import { threadsOf } from "./threads.ts";
 
-/** Of the network that is made. */
+/** Size of the generated network. */
 const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 300_000);
-/** Of a day of the whole network, November 2026. */
+/** Messages per day of the whole network, November 2026. */
 const DAY_MESSAGES = 5_000_000;
 const WHOLE_NETWORK = 909_000_000;
 const SECS_PER_DAY = 86_400;
@@ -24,8 +24,9 @@ const AFTERWARDS_MS = 10_000;
 const SHOWN_THREADS = 3;
 
 /**
- * What a node costs and how it serves that was away for a day of a part of the network: it starts with nothing cached, applies the blocks that it has
- * missed, and responds to reads of random users meanwhile. `BENCH_DATA` is a data directory of `whole`, of as many `BENCH_MESSAGES`. Requires Linux.
+ * Measures what catching up costs a node, and how it serves meanwhile, after it was away for a day of a part of the network.
+ * It starts with nothing cached, applies the blocks that it has missed, and responds to reads of random users. `BENCH_DATA`
+ * is a data directory of `whole` with the same number of `BENCH_MESSAGES`. Requires Linux.
  */
 export async function benchCatchUp(): Promise<Figure[]> {
   using dir = tempDir();
@@ -107,14 +108,14 @@ export async function benchCatchUp(): Promise<Figure[]> {
   ];
 }
 
-/** The last block that all data shards have applied. */
+/** Returns the last block that all data shards have applied. */
 function appliedBlock(dataDir: string): number {
   using db = openIndexReader(indexPath(dataDir));
   const positions = new UpstreamPositions(db);
   return Math.min(...DATA_SHARDS.map((shard) => positions.applied(shard) ?? 0));
 }
 
-/** Reads random users, one at a time, until it is over. Returns how long each took. */
+/** Reads random users, one at a time, until `isOver`. Returns how long each took, in milliseconds. */
 async function readUntil({ url }: RunningNode, draw: Draw, isOver: () => boolean) {
   const ms: number[] = [];
   let failed = 0;

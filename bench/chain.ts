@@ -22,7 +22,7 @@ import { median } from "./start.ts";
 
 const RUNS = 7;
 const BLOCKS = 100;
-/** Mainnet had some 25 messages and 3 blocks a second in November 2026. */
+/** Mainnet had about 25 messages and 3 blocks per second in November 2026. */
 const MESSAGES_PER_BLOCK = 8;
 const KEYS_PER_ACCOUNT = 900;
 const ACCOUNTS = 100;
@@ -33,8 +33,8 @@ const NOW_SECS = 1_795_423_200;
 const NOW = NOW_SECS - FARCASTER_EPOCH_UNIX_SECS;
 
 /**
- * Measures the CPU time of verifying that 5 of 7 validators signed a block, against that of applying the messages of a block, and
- * of the root of an account. Calls to the upstream are not among it.
+ * Measures the CPU time of verifying that 5 of 7 validators signed a block, compared with that of applying the messages of a
+ * block, and of the root of an account. Calls to the upstream are not included.
  */
 export async function benchChain(): Promise<Figure[]> {
   const { cases } = vectorJson<{ cases: { name: string; value: string; sets?: ValidatorSet[] }[] }>(
@@ -94,8 +94,9 @@ const LEVELS: readonly { readonly what: string; readonly roots: Roots; readonly 
 ];
 
 /**
- * Measures the CPU time of a second of following: 25 messages in 3 blocks, of accounts with 900 casts each, with the levels of
- * `trust.level` and `trust.roots`. Time passes as on the network, so that the budget of `sample` is what it is in operation.
+ * Measures the CPU time of a second of following: 25 messages in 3 blocks, for accounts with 900 casts each, at the levels
+ * of `trust.level` and `trust.roots`. Time passes as on the network, so that the budget of `sample` is the same as in
+ * operation.
  */
 function followedSeconds(verify: () => void): Figure[] {
   const micros = (run: number, roots: Roots, isVerified: boolean) => {
@@ -125,7 +126,7 @@ function followedSeconds(verify: () => void): Figure[] {
   }));
 }
 
-/** Fills an index with accounts of 900 casts, and returns what applies the next blocks to it. */
+/** Fills an index with accounts of 900 casts, and returns a function that applies the next blocks to it. */
 function applierOf(db: IndexDatabase, roots: Roots, nowMs: () => number) {
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
   const engine = createIngestEngine({
@@ -157,13 +158,13 @@ function applierOf(db: IndexDatabase, roots: Roots, nowMs: () => number) {
       followsKeys: roots !== undefined,
     });
   };
-  // The first block computes all accounts, the second one reads the keys of those that it changes.
+  // The first block computes all accounts; the second reads the keys of those that it changes.
   for (const number of [0, 1]) block(FOLLOWED_RUNS, number);
   return { block };
 }
 
 let oldCasts: RelayedOp[] | undefined;
-/** The casts that accounts have had for long. */
+/** Returns the old casts of the accounts. */
 function history(): readonly RelayedOp[] {
   oldCasts ??= Array.from({ length: FOLLOWED_FIDS * KEYS_PER_ACCOUNT }, (_, at): RelayedOp => {
     const body = { $case: "castAddBody" as const, value: { text: `long ago ${at}` } };
@@ -220,7 +221,7 @@ function rulesOf(network: FarcasterNetwork) {
 
 const signed = new Map<string, FollowedEvent[]>();
 
-/** Signed once, outside of what is measured. */
+/** Signs casts once, outside of the measurement. */
 function castsOf(run: number, block: number, timestamp: number, fids = 500): FollowedEvent[] {
   return signed.getOrInsertComputed(`${run} ${block} ${fids}`, () => signCasts(run, block, timestamp, fids));
 }
@@ -246,7 +247,7 @@ function signCasts(run: number, block: number, timestamp: number, fids: number):
   });
 }
 
-/** CPU time of this process. */
+/** Returns the CPU time of this process. */
 function microsOf(work: () => void): number {
   const before = process.cpuUsage();
   work();

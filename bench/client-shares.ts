@@ -35,7 +35,7 @@ const SPENT: Readonly<Record<ShareName, string>> = {
   refusals: "refusals that are sent at once",
 };
 
-/** Returns the table of what one client, and all clients, may use, as docs/operate/capacity.md has it. */
+/** Returns the table in docs/operate/capacity.md of what one client, and all clients, may use. */
 export function clientSharesTable(): string {
   const rows = [
     ["resource", "one client", "all clients"],

@@ -3,15 +3,15 @@ import { mkdirSync, openSync, readSync, rmdirSync, statSync, writeFileSync } fro
 import { join } from "node:path";
 
 export const BLOCK = 4096;
-/** What a node takes at most while it fills its index (docs/operate/capacity.md). */
+/** Peak memory of a node while it fills its index (docs/operate/capacity.md). */
 export const FILLING_BYTES = 675_000_000;
-/** A limit of memory: what a node takes, and a thirtieth of the index for the system's cache of its pages. */
+/** Memory limit: what a node takes, plus a thirtieth of the index for the system's cache of its pages. */
 export const NODE_BYTES = 400_000_000;
 export const CACHE_SHARE = 30;
 const CGROUP = "/sys/fs/cgroup/memory";
 const [WILL_NEED, DONT_NEED] = [3, 4];
 
-/** A file whose blocks leave the system's cache by `evict`. */
+/** A file whose blocks `evict` removes from the system's cache. */
 export class ColdFile {
   readonly #fd: number;
   readonly #blocks: number;
@@ -29,7 +29,7 @@ export class ColdFile {
     this.#advise(0, 0, DONT_NEED);
   }
 
-  /** Reads random blocks for a second, each after it was asked for `inFlight` blocks earlier. Returns blocks a second. */
+  /** Reads random blocks for a second, each announced `inFlight` blocks ahead. Returns blocks per second. */
   bareRate(inFlight: number): number {
     this.evict();
     const block = Buffer.alloc(BLOCK);
@@ -50,7 +50,7 @@ export class ColdFile {
   }
 }
 
-/** A control group of this run, where the machine has cgroup v1 and lets this process make one. */
+/** Creates a control group for this run, if the machine has cgroup v1 and permits it. */
 export function limitedMemory(bytes: number): { command: string[]; bytes: number } & Disposable {
   const path = join(CGROUP, `svc-bench-${process.pid}`);
   try {

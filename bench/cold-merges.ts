@@ -13,12 +13,12 @@ import { MAINNET_MIX, newRecord } from "./network.ts";
 import { median } from "./start.ts";
 
 const MESSAGES = 200 * Number(process.env.BENCH_RUNS ?? 30);
-/** Messages of a commit: a busy second, and what a node that catches up merges together. */
+/** Messages per commit: a busy second, and what a node that is catching up merges together. */
 const GROUPS = [200, 2_000];
 
 /**
- * Merges into an index of which nothing is cached by the system: groups of new messages that name casts of any age and any user, with and
- * without reading ahead in turns.
+ * Merges into an index without any pages in the system's cache: groups of new messages that name casts of any age and any
+ * user, alternately with and without reading ahead.
  */
 export function benchColdMerges(dataDir: string, fids: number): Figure[] {
   using dir = tempDir();

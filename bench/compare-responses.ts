@@ -1,11 +1,11 @@
 /**
- * Sends the same requests to two nodes over copies of one data directory, and reports every response that differs in
- * status, body, content type, cache-control or ETag. Shows that a change of the code changes no response.
+ * Sends the same requests to two nodes over copies of one data directory, and reports every response that differs in status,
+ * body, content type, cache-control or ETag, to show that a code change changes no response.
  *
  *   bun bench/compare-responses.ts http://127.0.0.1:8080 http://127.0.0.1:8081 [requests=3000] [seed=1]
  *
- * Requests come from the OpenAPI document of the first node: every GET route of every prefix and of `/v1`, and the batch reads, with
- * values from the first node's data, with wrong values, and with cursors of earlier responses. Exits with 1 when a
+ * Requests are made from the OpenAPI document of the first node: every GET route of every prefix and of `/v1`, and the batch
+ * reads, with values from the first node's data, with wrong values, and with cursors of earlier responses. Exits with 1 if a
  * response differs.
  */
 
@@ -50,7 +50,7 @@ interface Channel {
   readonly url: string;
 }
 
-/** Differences that are printed in full; all are counted. */
+/** Number of differences that are printed in full; all are counted. */
 const MAX_SHOWN = 20;
 const LISTS = new Set(["fids", "hashes", "casts", "ids", "channel_ids", "parent_urls", "addresses"]);
 const WRONG = [..."-1 0 1e3 99999999999999999999 null 0x %00 é 4294967299".split(" "), "", "a".repeat(300)];
@@ -63,7 +63,7 @@ if (!first || !second || !Number.isInteger(requests)) {
 }
 
 let randomState = Number(seedText) >>> 0 || 1;
-/** xorshift32: the same requests for the same seed. */
+/** xorshift32, which gives the same requests for the same seed. */
 function random(below: number): number {
   randomState ^= randomState << 13;
   randomState ^= randomState >>> 17;
@@ -91,7 +91,7 @@ function routesOf(document: OpenApiDocument): Route[] {
 
 const fids = Array.from({ length: 60 }, (_, at) => String(at + 1));
 
-/** Values from the first node's data, by the name of the parameter that they fit. */
+/** Returns values from the first node's data, by the name of the matching parameter. */
 async function readValues(base: string): Promise<Readonly<Record<string, readonly string[]>>> {
   const { users } = await readJson<{ users: User[] }>(`${base}/user/bulk?fids=${fids.join(",")}`);
   const usernames = users.map(({ username }) => username);
@@ -189,7 +189,7 @@ function requestOf({ path, method, parameters }: Route): SentRequest {
     const value = valueFor(parameter, path);
     if (value !== undefined) query.push(`${parameter.name}=${encodeURIComponent(value)}`);
   }
-  // A `type` parameter must match the kind of the identifier.
+  // The `type` parameter must match the kind of identifier.
   const identifier = query.find((part) => part.startsWith("identifier="));
   if (identifier) {
     const type = query.findIndex((part) => part.startsWith("type="));
@@ -217,7 +217,10 @@ async function responseOf(node: string, { url, init }: SentRequest): Promise<See
 const TOO_MANY = 429;
 const MAX_TRIES = 5;
 
-/** Asks both nodes, again where only one of them has refused a client that sends too much: their buckets do not refill at the same moment. */
+/**
+ * Sends a request to both nodes, and again if only one of them refused it for exceeding a limit, because their buckets do
+ * not refill at the same moment.
+ */
 async function responsesOf(request: SentRequest): Promise<[SeenResponse, SeenResponse]> {
   for (let tries = 1; ; tries++) {
     const [a, b] = await Promise.all([responseOf(first, request), responseOf(second, request)]);
@@ -227,7 +230,7 @@ async function responsesOf(request: SentRequest): Promise<[SeenResponse, SeenRes
   }
 }
 
-/** Both texts around the first difference. */
+/** Returns both texts around the first difference. */
 function difference(a: string, b: string): string {
   let from = 0;
   while (a[from] === b[from]) from += 1;

@@ -14,7 +14,7 @@ import { threadsOf } from "./threads.ts";
 
 const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 200_000);
 const RUNS = Number(process.env.BENCH_RUNS ?? 3);
-/** Sets of cores that are measured, as far as the machine has them. */
+/** The sets of cores to measure, as far as the machine has them. */
 const MEASURED = [1, 2].filter((cores) => cores <= availableParallelism());
 const MODELLED = [4, 8, 16];
 const VERIFIED_FIDS = 500;
@@ -25,7 +25,10 @@ const IN_FLIGHT = 16;
 const LOOK_MS = 50;
 const SHOWN_SHARE = 0.03;
 
-/** Threads of a kind that divides its work, and how many of them a node on so many cores has. Every other kind is one thread. */
+/**
+ * Kinds of threads that divide their work, with their number on a node with a given number of cores. Every other kind is a
+ * single thread.
+ */
 const DIVIDED: Readonly<Record<string, (cores: number) => number>> = {
   verifier: (cores) => Math.min(cores, 16),
   http: defaultWorkers,
@@ -33,10 +36,10 @@ const DIVIDED: Readonly<Record<string, (cores: number) => number>> = {
 };
 const HELPERS = /JIT|Heap|ollector|scavenger|WarmUp|Bun Pool/;
 
-/** CPU time of the threads by their names, ms. */
+/** CPU time of the threads by name, in milliseconds. */
 type CpuOfThreads = ReadonlyMap<string, number>;
 
-/** What is done before the next phase begins. */
+/** Work that is finished before the next phase starts. */
 interface Phase {
   readonly units: number;
   readonly secs: number;
@@ -52,9 +55,10 @@ interface Job {
 }
 
 /**
- * Measures filling, verification, matching and reads on sets of 1 and 2 cores, by the CPU time of each thread, which does not depend on other
- * work of the machine; and computes from it what 4, 8 and 16 cores give, and which thread ends it: a phase takes as long as its busiest
- * thread, or as all threads together on all cores. Requires Linux with `taskset`.
+ * Measures filling, verification, matching and reads on sets of 1 and 2 cores, by the CPU time of each thread, which does
+ * not depend on other work on the machine. From that it computes the results for 4, 8 and 16 cores, and which thread is the
+ * bottleneck: a phase takes as long as its busiest thread, or as all threads together on all cores. Requires Linux with
+ * `taskset`.
  */
 export async function benchCores(): Promise<Figure[]> {
   using dir = tempDir();
@@ -118,7 +122,7 @@ function figuresOf(job: Job, runs: ReadonlyMap<number, readonly (readonly Phase[
   ];
 }
 
-/** Returns the microseconds of a unit by the name of the thread, the median of some runs. */
+/** Returns the microseconds per unit by thread name, the median of some runs. */
 function costsOf(runs: readonly (Phase | undefined)[]): CpuOfThreads {
   const names = new Set(runs.flatMap((run) => [...(run?.cpuMs.keys() ?? [])]));
   const usOf = (run: Phase | undefined, name: string) =>
@@ -127,7 +131,7 @@ function costsOf(runs: readonly (Phase | undefined)[]): CpuOfThreads {
 }
 
 interface Model {
-  /** Time of a unit. */
+  /** Time per unit. */
   readonly us: number;
   readonly endedBy: string;
 }
@@ -199,7 +203,7 @@ async function jobs(dir: string, upstream: string): Promise<Job[]> {
   ];
 }
 
-/** Fills an index until its node is ready: what is received first, then the build. */
+/** Fills an index until its node is ready: first receiving, then the build. */
 async function fillPhases(
   command: readonly string[],
   dataDir: string,
@@ -233,7 +237,7 @@ async function commandPhase(command: readonly string[], units: number): Promise<
   return watch.phase(units);
 }
 
-/** The matcher is one thread, here that of the benchmark. */
+/** The matcher is a single thread, here that of the benchmark. */
 async function matchPhases(cores: string): Promise<Phase[]> {
   const all = coreList(availableParallelism());
   const bind = (to: string) => Bun.spawnSync(["taskset", "-acp", to, String(process.pid)]);
@@ -247,7 +251,7 @@ async function matchPhases(cores: string): Promise<Phase[]> {
   return [{ units, secs, cpuMs: new Map([...cpuMs].filter(([name]) => name === "main")) }];
 }
 
-/** Adds up what the threads of a process use. A thread that has ended counts with what was seen last. */
+/** Sums the CPU time of a process's threads. A thread that has ended counts with its last observed value. */
 class Watch {
   readonly #pid: number;
   readonly #seen = new Map<string, { readonly name: string; readonly cpuMs: number }>();
@@ -268,7 +272,7 @@ class Watch {
     }
   }
 
-  /** Ends a phase and begins the next one. */
+  /** Ends a phase and starts the next one. */
   phase(units: number): Phase {
     this.look();
     const sums = this.#sums();

@@ -4,11 +4,11 @@ import type { DecisionCosts } from "./processes/decision-costs.ts";
 import { median } from "./start.ts";
 
 const ROOT = join(import.meta.dir, "..");
-/** A checkout to compare with, in turns. */
+/** A checkout to compare with, alternately. */
 const BEFORE = process.env.BENCH_BEFORE;
 const RUNS = 3;
 
-/** Measures what a decision over SQLite costs beyond its statements, and the whole of it against another commit. */
+/** Measures what a decision over SQLite costs beyond its statements, and its total cost compared with another commit. */
 export async function benchDecisions(): Promise<Figure[]> {
   const runs: { now: DecisionCosts; before: DecisionCosts | undefined }[] = [];
   for (let run = 0; run < RUNS; run++)

@@ -32,9 +32,9 @@ const SLOW_MS = 50;
 const PUBLISHED_EVENTS = 6_000;
 
 /**
- * Measures processes that deliver from one PostgreSQL: how fast one drains a full queue, against a bare loop that claims and
- * settles one delivery at a time; how much faster two are than one with receivers that take 50 ms; and how long three take
- * to publish the same events, against one.
+ * Measures processes that deliver from one PostgreSQL: how fast one drains a full queue, compared with a bare loop that
+ * claims and settles one delivery at a time; how much faster two are than one with receivers that take 50 ms; and how long
+ * three take to publish the same events, compared with one.
  */
 export async function benchDeliveriesPostgres(): Promise<Figure[]> {
   await using server = await startDurablePostgres();
@@ -102,7 +102,7 @@ export async function benchDeliveriesPostgres(): Promise<Figure[]> {
   ];
 }
 
-/** The stores of a process that is alive. */
+/** Returns the stores of a live process. */
 async function storesOf(database: PostgresDatabase) {
   const options = {
     node: await addLiveNode(database),
@@ -113,7 +113,7 @@ async function storesOf(database: PostgresDatabase) {
 
 type Stores = Awaited<ReturnType<typeof storesOf>>;
 
-/** Of names that the processes of this benchmark resolve to this machine. */
+/** URLs with names that the processes of this benchmark resolve to this machine. */
 const toExample = (port: number) => (n: number) => `http://receiver-${n}.example:${port}/`;
 
 async function addWebhooks(
@@ -136,7 +136,7 @@ async function publish(
   webhookIds: readonly string[],
 ): Promise<void> {
   const { version } = await publications.changesSince(0);
-  // About as long as the body of a cast with an embed and a mention.
+  // About as long as the body for a cast with an embed and a mention.
   const body = JSON.stringify({ type: "cast.created", data: { text: "x".repeat(2_000) } });
   for (let from = 0; from < events; from += BATCH) {
     const batch = Array.from(
@@ -226,7 +226,7 @@ async function drain(
   return deliveries / ((lastMs - firstMs) / 1000);
 }
 
-/** Drains a full queue with the compiled program, in turns with the state in state.db and in PostgreSQL. */
+/** Drains a full queue with the compiled program, alternately with the state in state.db and in PostgreSQL. */
 async function nodeRates(server: PostgresServer): Promise<Record<"sqlite" | "postgres", number[]>> {
   const rates = { sqlite: [] as number[], postgres: [] as number[] };
   const command = [await compileInto(DIST)];
@@ -261,7 +261,7 @@ async function fillQueue(stores: Pick<Stores, "webhooks" | "publications">, port
   await publish(stores, QUICK_DELIVERIES / QUICK_WEBHOOKS, ids);
 }
 
-/** A receiver that responds at once, and the rate from its first call to the last. */
+/** Starts a receiver that responds at once, and measures the rate from its first call to the last. */
 function countArrivals(deliveries: number): { readonly port: number; readonly rate: Promise<number> } {
   let arrived = 0;
   let firstMs = 0;

@@ -21,9 +21,10 @@ const WEBHOOKS = 4;
 const CALLS_IN_FLIGHT = 16;
 
 /**
- * Measures the time from the submit of a cast to the arrival of its delivery at 200 casts per second, with one working
- * receiver by itself, with three failing receivers in addition, and while 10,000 deliveries of another webhook are replayed, at the rate of a replay that names none and at the highest; and how fast a full queue is drained, against a bare
- * loop that posts the same bodies at the same concurrency.
+ * Measures the time from submitting a cast to the arrival of its delivery at 200 casts per second: with one working receiver
+ * only, with three failing receivers in addition, and while 10,000 deliveries of another webhook are replayed, at the
+ * default rate of a replay and at the highest one. Also measures how fast a full queue is drained, compared with a bare loop
+ * that posts the same bodies at the same concurrency.
  */
 export async function benchDeliveries(): Promise<Figure[]> {
   const undisturbed = await latencyWith(() => []);
@@ -81,7 +82,7 @@ export async function benchDeliveries(): Promise<Figure[]> {
   ];
 }
 
-/** A receiver without checks; `onBody` sees each body as it arrives. */
+/** Starts a receiver without checks. `onBody` sees each body as it arrives. */
 function startReceiver(
   respond: () => Response | Promise<Response>,
   onBody: (body: string, path: string) => void = () => undefined,
@@ -163,7 +164,7 @@ async function latencyWith(
   };
 }
 
-/** Stores deliveries of a webhook that failed, and a replay of them, which the node runs from its start on. */
+/** Stores failed deliveries of a webhook, and a replay of them, which the node runs from its start. */
 async function replayFailed(dataDir: string, webhook: Webhook | undefined, perSecond: number): Promise<void> {
   const webhookId = webhook?.webhookId ?? "";
   const nowSecs = Math.floor(Date.now() / 1000);
@@ -213,7 +214,7 @@ async function queueEvents(
   await publications.publish({ version, nowSecs, events });
 }
 
-/** Measures from the first arrival to the last of deliveries that were queued before the start. */
+/** Measures from the first to the last arrival of deliveries that were queued before the start. */
 async function throughput(): Promise<{ ownRate: number; bareRate: number }> {
   using dir = tempDir();
   const dataDir = `${dir.path}/data`;
@@ -249,7 +250,7 @@ async function throughput(): Promise<{ ownRate: number; bareRate: number }> {
   return { bareRate, ownRate: DELIVERIES / ((lastAt - firstAt) / 1000) };
 }
 
-/** About as long as the body of a cast with an embed and a mention. */
+/** Returns a body about as long as that for a cast with an embed and a mention. */
 function bodyOf(at: number): string {
   return JSON.stringify({
     created_at: 1,

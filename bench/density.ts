@@ -6,17 +6,19 @@ import { median } from "./start.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 200_000);
-/** Live ingest slows down as the index grows, so it is compared at a size of its own. */
+/** Live ingest slows down as the index grows, so it is compared at a separate size. */
 const LIVE_MESSAGES = Math.min(MESSAGES, 120_000);
 const IMPORTED_MESSAGES = Math.min(MESSAGES, 20_000);
 const RUNS = Number(process.env.BENCH_RUNS ?? 3);
 
-/** Messages stored in wire form, on the machine of bench/README.md: 200,000 messages, and 120,000 of them live. */
+/**
+ * Figures for messages stored in wire form, on the machine of bench/README.md: 200,000 messages, and 120,000 of them live.
+ */
 const WIRE_FORM = { bytes: 785, byFidMicros: 73.8, liveMicros: 51.3 };
 
 /**
- * Compares the index with one that stored messages in wire form: size, CPU time of the writer in bulk, live and by import, bytes
- * written with little cache. Each is measured in a process of its own.
+ * Compares the index with one that stored messages in wire form: size; CPU time of the writer in bulk, live and by import;
+ * bytes written with little cache. Each is measured in a separate process.
  */
 export async function benchDensity(): Promise<Figure[]> {
   using temp = tempDir();
@@ -59,7 +61,7 @@ function compared(what: string, value: number, unit: string, of: string, base: n
   return { what, value, unit, ratio: { of, value: value / base } };
 }
 
-/** Writes messages in a process of its own. */
+/** Writes messages in a separate process. */
 export async function write(dataDir: string, mode: WriterMode, messages: number): Promise<WriterResult> {
   const script = join(import.meta.dir, "processes/density-writer.ts");
   const child = Bun.spawn([process.execPath, script, ROOT, dataDir, mode, String(messages)], {

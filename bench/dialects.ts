@@ -8,7 +8,7 @@ import { UNUSED } from "./wrk.ts";
 
 const BATCHES = Number(process.env.BENCH_BATCHES ?? 20);
 const MAX_RATIO = 1.2;
-/** Requests draw from this many of the most followed users. */
+/** Requests are drawn from this many of the most followed users. */
 const USERS = 300;
 
 interface DialectRead {

@@ -11,21 +11,23 @@ export interface Draw {
   readonly hash: () => string;
   readonly hashes: (count: number) => string;
   readonly busyHash: () => string;
-  /** A root whose thread has about 100 casts. */
+  /** Returns the root of a thread with about 100 casts. */
   readonly longThread: () => string;
   readonly channel: () => string;
   readonly custody: () => string;
   readonly heavyFid: number;
 }
 
-/** The numbers of users and casts that `some` draws from. */
+/** Number of users and of casts from which `some` draws. */
 const SOME_FIDS = 100;
 const SOME_HASHES = 200;
 
 /**
  * Draws request parameters that exist in the network.
- * @param from `all` of the network; or `some` users and casts, as many and as active in a large network as in a small
- * one, so that the caches of a node hold them in both
+ *
+ * @param from `all` of the network; or `some` users and casts, equally many and active in a large and a small network, so
+ * that the
+ *   caches of a node have them in both.
  */
 export function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork, from: "all" | "some" = "all"): Draw {
   using db = new Database(indexPath(dataDir), { readonly: true });

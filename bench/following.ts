@@ -7,26 +7,26 @@ import type { Figure } from "./main.ts";
 import { cpuMicrosOf } from "./start.ts";
 
 const SHARDS = [0, 1, 2];
-/** Of the accounts that are active, as many casts as mainnet's have messages. */
+/** Casts per active account: as many as accounts on mainnet have messages. */
 const CASTS_PER_ACCOUNT = 900;
 const ACCOUNTS = 10;
 const HISTORY_BLOCKS = 40;
-/** Mainnet had some 25 messages and 3 blocks a second in November 2026. */
+/** Mainnet had about 25 messages and 3 blocks per second in November 2026. */
 const CASTS_PER_BLOCK = 12;
-/** How fast the blocks come until code is hot that runs once a second. */
+/** How much faster blocks are produced until code that runs once a second is hot. */
 const SETTLE_SPEED = 3;
 const SETTLE_SECS = Number(process.env.BENCH_SETTLE_SECS ?? 30);
 const FOLLOW_SECS = Number(process.env.BENCH_FOLLOW_SECS ?? 60);
-/** Between the fast blocks and what is measured. */
+/** Pause between the fast blocks and the measurement. */
 const QUIET_SECS = 8;
 const TICKS_PER_SEC = 100;
 
-/** A checkout of an earlier commit, whose node follows beside the others and is what they are compared with. */
+/** A checkout of an earlier commit, whose node follows alongside the others as the baseline. */
 const BEFORE = process.env.BENCH_BEFORE;
 
 interface Level {
   readonly what: string;
-  /** Those that the program of `BENCH_BEFORE` may not know. */
+  /** Settings that the program of `BENCH_BEFORE` may not know. */
   readonly settings: readonly string[];
   readonly isBefore?: boolean;
 }
@@ -40,8 +40,8 @@ const LEVELS: readonly Level[] = [
 ];
 
 /**
- * Measures the CPU time of whole nodes that follow a network at mainnet's pace, all at once and with the same blocks, at each level of
- * trust. The network is another process's.
+ * Measures the CPU time of whole nodes that follow a network at mainnet's pace, all at once and with the same blocks, at
+ * each trust level. The network is a separate process.
  */
 export async function benchFollowing(): Promise<Figure[]> {
   using dir = tempDir();
@@ -110,7 +110,7 @@ interface Status {
   readonly upstream: { readonly shards: readonly { readonly applied_block: number }[] };
 }
 
-/** Whether a node has applied a block of each shard. */
+/** Reports whether a node has applied a block of each shard. */
 async function isAt({ url }: RunningNode, height: number): Promise<boolean> {
   const response = await fetch(`${url}/status`);
   if (!response.ok) return false;

@@ -1,6 +1,6 @@
 import type { Draw } from "./draw.ts";
 
-/** A read that has a goal. */
+/** A read with a goal. */
 export interface GoalRead {
   readonly name: string;
   /** The minimum share of a bare server's throughput. */
@@ -28,7 +28,7 @@ export const GOAL_READS: readonly GoalRead[] = [
   { name: "/channel/trending of 25", goal: 0.15, path: () => "/channel/trending?limit=25" },
 ];
 
-/** Returns the reads whose name starts with `BENCH_ENDPOINT`, or all reads where it is not set. */
+/** Returns the reads whose name starts with `BENCH_ENDPOINT`, or all reads if it is not set. */
 export function selectedReads(): readonly GoalRead[] {
   const only = process.env.BENCH_ENDPOINT;
   return GOAL_READS.filter(({ name }) => only === undefined || name.startsWith(only));

@@ -12,10 +12,10 @@ const REQUESTS = 200;
 const WARM_UP = 300;
 
 /**
- * Measures how the median time of each read grows with the network. The same requests go to nodes over networks of several
- * sizes, interleaved, so that other load on the machine affects all of them alike. Requests draw from `some` users and casts,
- * equally many and active in each network; then from `all` of the network, of which a node caches a smaller share the larger
- * it is.
+ * Measures how the median time of each read grows with the network. The same requests are sent to nodes over networks of
+ * several sizes, interleaved, so that other load on the machine affects all of them alike. Requests are drawn from `some`
+ * users and casts, equally many and active in each network; then from `all` of the network, of which a node caches a smaller
+ * share the larger it is.
  */
 export async function benchGrowth(): Promise<Figure[]> {
   const command = [await compileInto(DIST)];

@@ -19,9 +19,9 @@ const REPLAY_GOAL = 0.3;
 const SUBMIT_GOAL = 1.2;
 
 /**
- * Measures the log of hub events of the compiled binary, each pair interleaved: a replay against a bare stream of the same bytes,
- * single submits beside 50 live subscribers against those without any, and the CPU time of a message with the log against that
- * without.
+ * Measures the log of hub events of the compiled binary, each pair interleaved: a replay compared with a bare stream of the
+ * same bytes, single submits with 50 live subscribers compared with none, and the CPU time of a message with and without the
+ * log.
  */
 export async function benchHubEvents(): Promise<Figure[]> {
   const binary = await compileInto(DIST);
@@ -161,10 +161,10 @@ async function replayFigures(client: Client): Promise<Figure[]> {
   ];
 }
 
-/** Without a heartbeat yet, the log has ended when no event comes for that long. */
+/** As there is no heartbeat yet, the log has ended if no event arrives for this long. */
 const SILENCE_MS = 1000;
 
-/** Reads events from the oldest on: `count` of them, or all that there are. Returns their number. */
+/** Reads events from the oldest on: `count` of them, or all of them. Returns their number. */
 function replay(
   client: Client,
   take: (event: Buffer) => void,

@@ -29,13 +29,13 @@ interface Server {
 
 interface Run {
   readonly rate: number;
-  /** CPU time of the server for each request. Other load of the machine affects it less than the rate. */
+  /** CPU time of the server per request. Other load on the machine affects it less than the rate. */
   readonly cpuMicros: number;
 }
 
 /**
- * Measures pages of 100 casts of an fid, over gRPC and as JSON, against bare servers that send the same bytes, interleaved. The node
- * is the compiled binary with one HTTP worker. `cached` is the response cache of HTTP; gRPC has none.
+ * Measures pages of 100 casts of an fid, over gRPC and as JSON, compared with bare servers that send the same bytes,
+ * interleaved. The node is the compiled binary with one HTTP worker. `cached` is the response cache of HTTP; gRPC has none.
  */
 export async function benchHub(): Promise<Figure[]> {
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 1_000_000));

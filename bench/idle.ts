@@ -5,16 +5,17 @@ import type { Figure } from "./main.ts";
 import { rssOf } from "./start.ts";
 import { numberIn, type ThreadUse, threadsOf } from "./threads.ts";
 
-/** The executable of an earlier version, which idles beside this one. */
+/** The executable of an earlier version, which idles alongside this one. */
 const BEFORE = process.env.BENCH_BEFORE;
-/** Until caches are warm and the runtime's collectors have become slow. */
+/** Time until caches are warm and the runtime's collectors have slowed down. */
 const SETTLE_SECS = Number(process.env.BENCH_SETTLE_SECS ?? 60);
 const IDLE_SECS = Number(process.env.BENCH_IDLE_SECS ?? 60);
 const SHOWN_THREADS = 6;
 
 /**
- * Measures a node with the demo network and without requests, after the network was filled and after a restart: CPU time, how often its
- * threads wake, and resident memory. With an earlier version both are idle at the same time. Requires Linux.
+ * Measures a node with the demo network and without requests, after the network was filled and after a restart: CPU time,
+ * how often its threads wake, and resident memory. If an earlier version is given, both idle at the same time. Requires
+ * Linux.
  */
 export async function benchIdle(): Promise<Figure[]> {
   using dir = tempDir();
@@ -67,7 +68,7 @@ interface Idle {
   readonly residentMb: number;
   readonly anonymousMb: number;
   readonly threads: number;
-  /** The threads that used most CPU, percent of a core. */
+  /** The threads that used the most CPU, in percent of a core. */
   readonly most: readonly (readonly [name: string, percent: number])[];
 }
 

@@ -18,17 +18,17 @@ const SAMPLE_INTERVAL_MS = 5;
 
 interface ImportRun {
   readonly secs: number;
-  /** CPU time of the thread that writes the index. */
+  /** CPU time of the thread that writes the index, in seconds. */
   readonly writerSecs: number;
-  /** CPU time of the verifier threads. */
+  /** CPU time of the verifier threads, in seconds. */
   readonly verifierSecs: number;
-  /** CPU time of the process. */
+  /** CPU time of the process, in seconds. */
   readonly cpuSecs: number;
 }
 
 /**
- * Measures the import of a file into an empty index, in turns with an earlier version. Other work on the machine makes wall times
- * incomparable, so CPU times are measured by thread. Requires Linux.
+ * Measures the import of a file into an empty index, alternately with an earlier version. Other work on the machine makes
+ * wall times incomparable, so CPU times are measured by thread. Requires Linux.
  */
 export async function benchImport(): Promise<Figure[]> {
   const set = await backfillSet(Number(process.env.BENCH_MESSAGES ?? 200_000));
@@ -100,7 +100,7 @@ async function importFile(checkout: string, file: string, dataDir: string): Prom
   };
 }
 
-/** Records the CPU time of each thread of a process. For a thread that ends, the last sample remains. */
+/** Records the CPU time of each thread of a process. For a thread that has ended, the last sample is kept. */
 function sampleThreads(pid: number, threads: Map<string, { name: string; secs: number }>): void {
   try {
     for (const thread of readdirSync(`/proc/${pid}/task`)) {

@@ -23,7 +23,7 @@ import { silentLog } from "../test/support/log.ts";
 import { tempDir } from "../test/support/program.ts";
 import { localStores } from "../test/support/state-stores.ts";
 
-/** The number of different requests of one read, sent in a cycle. */
+/** Number of different requests of one read, sent in a cycle. */
 export const REQUESTS = 50;
 const BATCH_CPU_MS = 40;
 const CALIBRATION_REQUESTS = 200;
@@ -46,7 +46,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
   const parts = { common, index: db, state: localStores(state) };
   const management = createManagement(parts);
   const fanOut = createFanOut(parts);
-  // Nothing writes to the index while this runs.
+  // Nothing writes to the index meanwhile.
   const commits = new CommitSequence();
   const cache = new HydrationCache(commits);
   const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600, fullText: true };
@@ -144,7 +144,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
 
 type Send = () => Response | Promise<Response>;
 
-/** Returns the CPU time of one request in microseconds, over a batch of `requests`. */
+/** Returns the CPU time of one request in microseconds, averaged over a batch of `requests`. */
 async function cpuUsOf(requests: number, send: Send): Promise<number> {
   const before = process.cpuUsage();
   for (let n = 0; n < requests; n++) {
@@ -155,7 +155,9 @@ async function cpuUsOf(requests: number, send: Send): Promise<number> {
   return (user + system) / requests;
 }
 
-/** Returns the size of a batch that takes about `BATCH_CPU_MS`. Each batch has all requests of the cycle equally often. */
+/**
+ * Returns the size of a batch that takes about `BATCH_CPU_MS`. Each batch contains all requests of the cycle equally often.
+ */
 async function batchSize(send: Send): Promise<number> {
   const perRequest = await cpuUsOf(CALIBRATION_REQUESTS, send);
   return Math.max(1, Math.round((BATCH_CPU_MS * 1000) / perRequest / REQUESTS)) * REQUESTS;
@@ -170,7 +172,7 @@ export async function leastCpuUs(batches: number, send: Send): Promise<number> {
   return least;
 }
 
-/** As `leastCpuUs`, for several kinds of request, whose batches are interleaved. */
+/** Like `leastCpuUs`, for several kinds of request, whose batches are interleaved. */
 export async function leastCpuUsOfEach(batches: number, sends: readonly Send[]): Promise<number[]> {
   const sizes: number[] = [];
   for (const send of sends) sizes.push(await batchSize(send));

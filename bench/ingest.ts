@@ -21,7 +21,7 @@ const UNARY_AT_ONCE = 64;
 /** The first unary calls of any kind wait for the JIT compiler. */
 const UNARY_WARM_UP_RUNS = 2;
 
-/** The age of the oldest messages: history, or news that is recent enough to cause webhook events. */
+/** Age of the oldest messages: history, or recent enough to cause webhook events. */
 const AGES_SECS = { history: 86_400, news: 600 };
 
 /** One measurement of the node. */
@@ -33,10 +33,9 @@ interface Round {
 }
 
 /**
- * Measures messages per second through SubmitBulkMessages of the compiled binary, validated, merged and synced to
- * disk. The baselines are bare Ed25519 verification of the same messages on one core and bare inserts of their rows,
- * interleaved. Then it measures one message per call, against the smallest call of the server. No webhook is
- * registered.
+ * Measures messages per second through SubmitBulkMessages of the compiled binary, validated, merged and synced to disk. The
+ * baselines are bare Ed25519 verification of the same messages on one core and bare inserts of their rows, interleaved. Then
+ * it measures one message per call, compared with the smallest call of the server. No webhook is registered.
  */
 export async function benchIngest(): Promise<Figure[]> {
   using dir = tempDir();
@@ -124,7 +123,7 @@ async function unaryFigures(client: Client, measured: Measure): Promise<Figure[]
   ];
 }
 
-/** The rate of a measurement, with its ratio to a baseline of the same run. */
+/** Returns the rate of a measurement, with its ratio to a baseline of the same run. */
 function comparedWith(what: string, rounds: readonly Round[], of: string, bare: readonly number[]): Figure {
   return {
     what,

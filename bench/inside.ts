@@ -7,16 +7,16 @@ import { benchNetwork } from "./network.ts";
 
 const BATCHES = Number(process.env.BENCH_BATCHES ?? 30);
 const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 100_000);
-/** A checkout to compare with, in turns. */
+/** A checkout to compare with, alternately. */
 const BEFORE = process.env.BENCH_BEFORE;
 const PREFIX = process.env.BENCH_PREFIX ?? "/v2/svc";
-/** Whether the compared reads have a viewer, another user each. */
+/** Whether the compared reads have a viewer, each a different user. */
 const HAS_VIEWER = process.env.BENCH_VIEWER === "1";
 const UNIT = "us of CPU per request";
 
 /**
- * Measures the CPU time of one request within the process, from the `Request` to the `Response`. The result is the minimum of
- * many batches, which approximates the cost on an undisturbed core. Sockets are excluded.
+ * Measures the CPU time of one request within the process, from the `Request` to the `Response`. The result is the minimum
+ * of many batches, which approximates the cost on an undisturbed core. Sockets are excluded.
  */
 export async function benchInside(): Promise<Figure[]> {
   if (BEFORE) return await compareWith(BEFORE);
@@ -46,8 +46,8 @@ export async function benchInside(): Promise<Figure[]> {
 }
 
 /**
- * Measures reads of this checkout and of another one, whose responses are built, each in a process of its own: the same requests, batch by
- * batch in turns. Code that is loaded second into one process is slower than the first, by up to a fourth.
+ * Measures reads of this checkout and of another one, whose responses are not cached, each in a separate process: the same
+ * requests, batch by batch, alternately. In one process, the code that is loaded second would be up to a quarter slower.
  */
 async function compareWith(before: string): Promise<Figure[]> {
   const draw = drawFrom(benchNetwork(MESSAGES));

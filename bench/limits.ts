@@ -10,13 +10,14 @@ const ROUNDS = 9;
 const CONNECTIONS = 8;
 const DURATION_SECS = 1;
 
-/** The unit of CPU times of processes, on Linux. */
+/** Resolution of CPU times of processes on Linux. */
 const TICK_US = 10_000;
 
 /**
- * Measures one small read over sockets with an API key, whose units are counted, in turns with the same read of an anonymous client,
- * who has no limit, and with one that sends a header as long, which means nothing. The figures are the least CPU times of the node in
- * several rounds, because the rates and medians of a busy machine vary more than they differ. The goal is a ratio of at most 1.05.
+ * Measures one small read over sockets with an API key, whose units are counted, alternately with the same read by an
+ * anonymous client, who has no limit, and with one that sends an equally long header without meaning. The figures are the
+ * lowest CPU times of the node in several rounds, because the rates and medians of a busy machine vary more than they
+ * differ. The goal is a ratio of at most 1.05.
  */
 export async function benchLimits(): Promise<Figure[]> {
   using dir = tempDir();

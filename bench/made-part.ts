@@ -5,15 +5,15 @@ import { fnameKey, keysOfSigned, onChainKey } from "../src/trust/trie-key.ts";
 import { SnapshotTree } from "../test/support/upstream/snapshot-tree.ts";
 import type { MadeNetwork } from "./backfill-set.ts";
 
-/** A virtual shard of a made network as an upstream sends it. */
+/** A virtual shard of a generated network in the form in which an upstream sends it. */
 export interface MadePart {
-  /** Encoded pages by their token. The first one has none: "". */
+  /** Encoded pages by token. The token of the first page is "". */
   readonly pages: ReadonlyMap<string, Uint8Array>;
-  /** By fid and request: frames, and how many. */
+  /** By fid and request: frames, and their number. */
   readonly groups: ReadonlyMap<string, { readonly frames: Uint8Array; readonly items: number }>;
 }
 
-/** An entry without contents, to be filled in. */
+/** An entry without contents, which the caller fills in. */
 export const NO_CONTENT = { message: undefined, onChainEvent: undefined, fnameTransfer: undefined };
 
 /** Makes a virtual shard with all its pages. */
@@ -36,7 +36,7 @@ export function makePart(network: MadeNetwork, virtualShard: number, options: { 
   return { pages, groups };
 }
 
-/** Adds the entries of the frames of a response. */
+/** Adds the entries for the frames of a response. */
 export function addEntries(own: SnapshotEntry[], request: string, items: Uint8Array): void {
   const reader = new BinaryReader(items);
   while (reader.pos < reader.len) {

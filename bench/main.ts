@@ -48,7 +48,7 @@ import { benchVersions } from "./versions.ts";
 import { benchWhole } from "./whole.ts";
 import { benchWrites } from "./writes.ts";
 
-/** One measured figure, with its ratio to a baseline of the same run where it has one. */
+/** One measured figure, with its ratio to a baseline of the same run, if it has one. */
 export interface Figure {
   readonly what: string;
   readonly value: number;
@@ -105,7 +105,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   "state-copy": benchStateCopy,
 };
 
-/** Benchmarks that belong together, by the name for all of them. */
+/** Names that stand for several benchmarks. */
 const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   cluster: [
     "node-on-postgres",
@@ -135,7 +135,7 @@ for (const [name, bench] of Object.entries(BENCHMARKS)) {
   process.stdout.write(`\n${name}\n${figures.map(row).join("\n")}\n`);
   await Bun.write(join(resultsDir, `${name}.json`), `${JSON.stringify(figures, null, 2)}\n`);
 }
-// A server that a benchmark had in its own process keeps it alive.
+// A server that a benchmark started in this process would keep it alive.
 process.exit(0);
 
 function row({ what, value, unit, ratio }: Figure): string {

@@ -14,8 +14,8 @@ const FIDS = 50_000;
 const CHANNELS = 500;
 
 /**
- * Measures matching of casts against 1,000 and 10,000 subscriptions, half of them with a regular expression. The baseline is
- * a plain loop over every subscription with precompiled expressions. Also measures the first casts after a start, before any
+ * Measures matching casts against 1,000 and 10,000 subscriptions, half of them with a regular expression. The baseline is a
+ * plain loop over every subscription with precompiled expressions. Also measures the first casts after a start, before any
  * expression has been compiled.
  */
 export async function benchMatch(): Promise<Figure[]> {
@@ -56,7 +56,10 @@ export async function benchMatch(): Promise<Figure[]> {
   });
 }
 
-/** Returns a function that matches some thousand casts against subscriptions, half of them with an expression, and returns how many casts. */
+/**
+ * Returns a function that matches some thousand casts against subscriptions, half of them with an expression, and returns
+ * the number of casts.
+ */
 export function matchingOf(subscriptions: number): () => number {
   const random = seededRandom("match");
   const events = Array.from({ length: EVENTS }, () => castFacts(random));
@@ -102,7 +105,7 @@ const channelUrl = (random: Random) =>
   `https://farcaster.xyz/~/channel/c${Math.floor(CHANNELS * random.next() ** 2)}`;
 const someFid = (random: Random) => 1 + Math.floor(FIDS * random.next() ** 2);
 
-/** Returns a filter as bots, communities, brands and moderators use them. */
+/** Returns a filter such as bots, communities, brands and moderators use. */
 function castFilter(at: number, random: Random): CastFilter {
   const fids = (count: number) => Array.from({ length: count }, () => someFid(random));
   const word = () => random.pick(wordsOf(random));

@@ -12,14 +12,14 @@ import { median, rssOf } from "./start.ts";
 import { runWrk } from "./wrk.ts";
 
 const MERGES_PER_SEC = 200;
-/** Casts that are signed before a run, in seconds of writing. */
+/** Seconds of writing for which casts are signed before a run. */
 const SIGNED_SECS = 2;
 const CONNECTIONS = 32;
 const RUNS = 5;
 const RUN_SECS = 1;
-/** Rounds of the latencies: each has every read without writes and beside them. */
+/** Rounds of the latencies. Each contains every read with and without writes. */
 const LATENCY_ROUNDS = Number(process.env.BENCH_RUNS ?? 20);
-/** No further round begins after this time, on a machine whose cores others use as well. */
+/** No further round starts after this time, for machines whose cores others use too. */
 const MAX_LATENCY_SECS = 90;
 const WARM_UP_SECS = 2;
 const PATHS = 50;
@@ -29,9 +29,9 @@ const MAX_P99_RATIO = 2;
 const WORKERS = (process.env.BENCH_WORKERS ?? "1,2,4").split(",").map(Number);
 
 /**
- * Measures reads beside writes. Nodes of the compiled binary with 1, 2 and 4 HTTP workers get 200 casts a second over
- * gRPC, each in a call of its own, while 32 connections read users and following feeds; each request is distinct. The
- * runs of the nodes are interleaved. Then it measures the latency of each read at a fixed rate with and without writes.
+ * Measures reads during writes. Nodes of the compiled binary with 1, 2 and 4 HTTP workers get 200 casts per second over
+ * gRPC, one per call, while 32 connections read users and following feeds; each request is distinct. The runs of the nodes
+ * are interleaved. Then it measures the latency of each read at a fixed rate with and without writes.
  */
 export async function benchMixed(): Promise<Figure[]> {
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 100_000));
@@ -124,7 +124,7 @@ async function latencyFigures(
   const endsAt = performance.now() + MAX_LATENCY_SECS * 1000;
   for (let round = 0; round < LATENCY_ROUNDS && performance.now() < endsAt; round++) {
     for (const { without, beside, p99 } of reads) {
-      // The order changes, so that load of others that rises or falls favours neither.
+      // The order alternates, so that rising or falling load from elsewhere favours neither.
       if (round % 2 === 0) p99.without.push(await without());
       p99.beside.push(await beside());
       if (round % 2 === 1) p99.without.push(await without());
@@ -143,16 +143,16 @@ async function latencyFigures(
   });
 }
 
-/** The median of the ratios of runs that followed each other, so that other load of the machine affects both. */
+/** Returns the median of the ratios of consecutive runs, so that other load on the machine affects both. */
 function medianRatio(values: readonly number[], baselines: readonly number[]): number {
   return median(values.map((value, run) => value / (baselines[run] ?? Number.NaN)));
 }
 
-/** Submits casts at a fixed rate, each in a call of its own, until `read` has finished. */
+/** Submits casts at a fixed rate, one per call, until `read` has finished. */
 async function besideWrites<T>(network: BenchNetwork, node: RunningNode, read: () => Promise<T>): Promise<T> {
   const client = new Client(node.hubAddress, credentials.createInsecure());
   let isOver = false;
-  // Signed before the run, so that signing takes no processor time from it.
+  // Signed before the run, so that signing takes no CPU time from it.
   const signed = Array.from({ length: MERGES_PER_SEC * SIGNED_SECS }, () => nextCast(network.fids));
   const writing = writeCasts(
     client,

@@ -6,7 +6,7 @@ import { type LatencyRun, runOpenLoop } from "./open-loop.ts";
 import { type Attack, type AttackRun, SURFACES } from "./processes/hostile-neighbour.ts";
 import { cpuMicrosOf, median } from "./start.ts";
 
-/** The lowest and the highest ratio of five rounds contain the median with 94 %. */
+/** The lowest and the highest ratio of five rounds contain the median with a probability of 94 %. */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const DURATION_SECS = 5;
 const REQUESTS_PER_SEC = 200;
@@ -17,24 +17,26 @@ const PATHS = [
   "/v2/svc/user/bulk?fids=2,3,4",
 ];
 /**
- * With `BENCH_REAL_TIME=1`, which needs root, nothing else on the machine delays the node, the sink or the clients. Threads of the node then take turns
- * of their core without regard to which of them waits, so its collectors delay its reads by milliseconds: the baseline has its own.
+ * With `BENCH_REAL_TIME=1`, which needs root, nothing else on the machine delays the node, the sink or the clients. Threads
+ * of the node then share their core without regard to which of them are waiting, so its collectors delay its reads by
+ * milliseconds; the baseline has its own.
  */
 const IS_REAL_TIME = process.env.BENCH_REAL_TIME === "1";
 const AHEAD = IS_REAL_TIME ? ["chrt", "-r", "2"] : [];
-/** The node and the sink share a core, the clients have the other one. */
+/** The node and the sink share a core; the clients have the other one. */
 const SERVERS = [...AHEAD, "taskset", "-c", "0"];
 const CLIENTS = [...AHEAD, "taskset", "-c", "1"];
-/** The attacker gives way to the reads on their core. */
+/** The attacker yields to the reads on their core. */
 const ATTACKER = [...CLIENTS, ...(IS_REAL_TIME ? ["chrt", "-r", "1"] : ["nice", "-n", "19"])];
 
 type Target = Pick<Attack, "url" | "hubAddress">;
 type Turn = LatencyRun & Partial<AttackRun> & { readonly nodeCpuShare: number };
 
 /**
- * Measures what one client notices of another one at full force, on each surface in turn: reads at a fixed rate while the attacker attacks the
- * node, and while it attacks, at the same rate, a bare sink beside the node. The sink only refuses, so the attack takes the same
- * connections, bytes and cycles of the machine, and the ratio is what the node adds. The goal is a p99 of at most 1.10.
+ * Measures how one client is affected by another at full force, on each surface in turn: reads at a fixed rate while the
+ * attacker attacks the node, and while it attacks a bare sink next to the node at the same rate. The sink only refuses, so
+ * the attack uses the same connections, bytes and cycles of the machine, and the ratio is what the node adds. The goal is a
+ * p99 ratio of at most 1.10.
  */
 export async function benchNeighbour(): Promise<Figure[]> {
   using dir = tempDir();
@@ -130,7 +132,7 @@ async function startSink(): Promise<Target & AsyncDisposable> {
   };
 }
 
-/** Starts the attacker; it is at full force when its first line is read. */
+/** Starts the attacker. It is at full force once its first line is read. */
 async function startAttacker(attack: Attack): Promise<{ readonly end: () => Promise<AttackRun> }> {
   const script = join(import.meta.dir, "processes/hostile-neighbour.ts");
   const child = Bun.spawn([...ATTACKER, process.execPath, script, JSON.stringify(attack)], {

@@ -27,7 +27,7 @@ import { encodedRecord } from "../test/demo/records.ts";
 import { fnameProof, registerEvent, rentEvent, signerEvent } from "../test/support/events.ts";
 import { makeSigner, makeWallet } from "../test/support/messages.ts";
 
-/** A network for benchmarks: reproducible messages, applied by the merge, without valid signatures. */
+/** A network for benchmarks: reproducible messages without valid signatures, applied directly by the merge. */
 export interface BenchNetwork {
   /** A data directory for `serve`. */
   readonly dataDir: string;
@@ -49,13 +49,13 @@ const REPLIES = 0.4;
 const REPLIES_IN_LONG_THREADS = 0.08;
 const LONG_THREAD = 100;
 const QUOTES_EVERY = 6;
-/** The fids of the apps that request sign-in addresses. */
+/** Number of fids of the apps that request sign-in addresses. */
 const APP_FIDS = 3;
 const AUTH_ADDRESS_KEY_TYPE = 2;
 
 /**
- * Builds the network, or reuses the one that an earlier run built today. Its last message is of the hour when it was built,
- * and rankings cover the last 24 hours, so a network of another day is rebuilt.
+ * Builds the network, or reuses the one that an earlier run built today. Its last message is from the hour when it was
+ * built, and rankings cover the last 24 hours, so a network from another day is rebuilt.
  */
 export function benchNetwork(messages: number, detail: Detail = "plain"): BenchNetwork {
   const fids = Math.max(200, Math.round(messages / 50));
@@ -64,7 +64,7 @@ export function benchNetwork(messages: number, detail: Detail = "plain"): BenchN
   return { ...built, messages, fids, heavyFid: 1 };
 }
 
-/** The demo network, with its rankings. */
+/** Builds the demo network, with its rankings. */
 export function demoBenchNetwork(): Pick<BenchNetwork, "dataDir" | "buildSecs"> {
   const anchorUnixSecs = Math.floor(Date.now() / 1000);
   return buildNetwork("demo", () => demoRecords(anchorUnixSecs));
@@ -92,7 +92,7 @@ function buildNetwork(
   mkdirSync(building, { recursive: true });
   {
     using db = openIndexWriter(indexPath(building));
-    // A network that was only partly built is discarded and rebuilt, so commits need no sync.
+    // A partly built network is discarded and rebuilt, so commits need no sync.
     db.sqlite.exec("PRAGMA synchronous = OFF");
     claimNetwork(db, "mainnet");
     const clock = { nowMs: () => Date.now() };
@@ -137,30 +137,31 @@ export type Seal = (data: MessageData) => IngestRecord;
 
 /**
  * `plain`: users with a name, a picture and a text; casts with text, mentions and URLs. `detailed`: as on the real network,
- * each user also has verified addresses, a sign-in address of an app and a full profile, and every sixth cast quotes another.
+ * each user also has verified addresses, a sign-in address of an app and a full profile, and every sixth cast quotes
+ * another.
  */
 export type Detail = "plain" | "detailed";
 
-/** What a network is made of. */
+/** Composition of a network. */
 export interface NetworkShape {
   readonly seed: string;
-  /** The time of the last message. Default: the current hour. */
+  /** Time of the last message in seconds. Default: the current hour. */
   readonly endSecs: number;
-  /** Shares of the messages. The others are user data. */
+  /** Shares of the messages. The rest are user data. */
   readonly mix: { readonly casts: number; readonly reactions: number; readonly follows: number };
-  /** Whom a follow is to. Default: anyone of the part. */
+  /** Returns the target of a follow. Default: anyone in the part. */
   readonly followed: (random: Random) => number;
 }
 
 const EVEN_MIX = { casts: 0.35, reactions: 0.35, follows: 0.25 };
-/** That of mainnet, by a survey of November 2026, without its 7.5 % of other kinds. */
+/** The mix of mainnet, from a survey of November 2026, without its 7.5 % of other kinds. */
 export const MAINNET_MIX = { casts: 0.26, reactions: 0.51, follows: 0.21 };
 
 /**
- * The records of a network of `messages` messages by `fids` users; `seal` hashes and signs each message.
+ * Yields the records of a network of `messages` messages by `fids` users. `seal` hashes and signs each message.
  *
  * @param fidOf returns the nth fid. Default: n.
- * @param shape for a part of a larger network
+ * @param shape for a part of a larger network.
  */
 export function* benchRecords(
   messages: number,
@@ -204,7 +205,7 @@ export function* benchRecords(
   }
 }
 
-/** Mostly small numbers: a few users take part in most of the activity. */
+/** Returns mostly small numbers, because a few users take part in most of the activity. */
 export function heavyTailed(random: Random, below: number): number {
   return 1 + Math.floor(below * random.next() ** 3);
 }
@@ -259,7 +260,10 @@ function* accountDetails(fid: number, seal: Seal): Generator<IngestRecord> {
     });
 }
 
-/** The metadata of a key that an app requested, unsigned: an ABI tuple of the app's fid, its owner, a signature and a time. */
+/**
+ * Encodes the metadata of a key that an app requested, unsigned: an ABI tuple of the app's fid, its owner, a signature and a
+ * time.
+ */
 function encodeSignedKeyRequest(requestFid: number, owner: Uint8Array): Uint8Array {
   const tuple = [
     { name: "requestFid", type: "uint256" },
@@ -278,7 +282,7 @@ function encodeSignedKeyRequest(requestFid: number, owner: Uint8Array): Uint8Arr
 
 let made = 0;
 
-/** Returns a new message of now, of any user, that names any of the casts. */
+/** Returns a new message, dated now, by any user, that names any of the casts. */
 export function newRecord(
   random: Random,
   { mix, fids, casts }: Pick<NetworkShape, "mix"> & { fids: number; casts: readonly Omit<Cast, "at">[] },
@@ -313,7 +317,7 @@ class LongThreads {
     this.#random = random;
   }
 
-  /** Returns the parent of the next cast if it joins the long thread. */
+  /** Returns the parent of the next cast, if that joins the long thread. */
   parent(): Cast | undefined {
     const random = this.#random;
     if (this.#thread.length === 0 || !random.chance(REPLIES_IN_LONG_THREADS)) return undefined;
@@ -413,7 +417,7 @@ function dataMessage(
   return seal({ type, fid, timestamp: toFarcasterSecs(unixSecs), network, body });
 }
 
-/** A message with a signature of zeros: this network goes directly to the merge, which does not verify. */
+/** Returns a message with a signature of zeros, because this network is merged directly, without verification. */
 function unsigned(data: MessageData): IngestRecord {
   const dataBytes = MessageData.encode(data).finish();
   const hash = messageHash(dataBytes);

@@ -33,14 +33,14 @@ const FID = 3;
 const IDLE_SECS = 15;
 const log = silentLog;
 
-/** Measures a node with its state in PostgreSQL, whose commits are synced: nonces, signed requests, and how idle it is. */
+/** Measures a node with its state in PostgreSQL, whose commits are synced: nonces, signed requests, and idle load. */
 export async function benchNodeOnPostgres(): Promise<Figure[]> {
   await using server = await startDurablePostgres();
   await using database = await createDatabase({ server });
   return [...(await benchNonces(database)), ...(await benchSigned(database)), ...(await benchIdle(server))];
 }
 
-/** Runs `spend` for each nonce, `IN_FLIGHT` at a time. Returns the number per second. */
+/** Runs `spend` for each nonce, `IN_FLIGHT` at a time. Returns the rate per second. */
 async function rateOf(spend: (nonce: Uint8Array) => Promise<unknown>): Promise<number> {
   let left = SPENDS;
   const startedMs = performance.now();
@@ -138,7 +138,7 @@ async function benchSigned(database: PostgresDatabase): Promise<Figure[]> {
   ];
 }
 
-/** Counts what a node without work asks of PostgreSQL. */
+/** Counts the statements that an idle node sends to PostgreSQL. */
 async function benchIdle(server: PostgresServer): Promise<Figure[]> {
   await using database = await createDatabase({ server });
   using dir = tempDir();

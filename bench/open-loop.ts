@@ -1,8 +1,8 @@
 import { UNUSED } from "./wrk.ts";
 
 /**
- * An open-loop load generator in a separate process. Requests start at a fixed rate regardless of the server, and the
- * time of each is measured from when it was due, so that a stall counts for every request that it delays.
+ * An open-loop load generator in a separate process. Requests start at a fixed rate regardless of the server, and the time
+ * of each is measured from when it was due, so that a stall counts for every request that it delays.
  * `bun bench/open-loop.ts <JSON of LoadOptions>` prints the JSON of LatencyRun.
  */
 export interface LoadOptions {
@@ -17,8 +17,8 @@ export interface LoadOptions {
   /** Header fields of each request, each with its line break. Default: none. */
   readonly fields?: string;
   /**
-   * Sleeps between requests, for a generator that shares its core, and counts the time of a request from its own wake-up. Default: it waits
-   * busily, and its wake-ups cost nothing.
+   * Sleeps between requests, for a generator that shares its core, and counts the time of a request from its own wake-up.
+   * Default: busy-waits, so that wake-ups cost nothing.
    */
   readonly sleeps?: boolean;
 }
@@ -34,7 +34,7 @@ export interface LatencyRun {
 const NO_BYTES = Buffer.alloc(0);
 const IDLE = -1;
 const IN_HEAD = -2;
-/** In a body without a length, such as that of a large response. */
+/** The length of a chunked body, such as that of a large response. */
 const IN_CHUNKS = -3;
 const LAST_CHUNK = "0\r\n\r\n";
 
@@ -48,7 +48,7 @@ export class Connection {
   #missing = -1;
   #head: Buffer = NO_BYTES;
   #ok = false;
-  /** The last bytes of a body in chunks. JSON has no line breaks, so only the last chunk ends like `LAST_CHUNK`. */
+  /** The last bytes of a chunked body. JSON has no line breaks, so only the last chunk ends like `LAST_CHUNK`. */
   #end = "";
   /** When the request in flight was due. */
   dueAt = 0;
@@ -88,7 +88,7 @@ export class Connection {
     return opened.promise;
   }
 
-  /** `fields` are more header fields, each with its line break. */
+  /** Sends a request. `fields` are additional header fields, each with its line break. */
   get(path: string, dueAt: number, fields = ""): void {
     this.dueAt = dueAt;
     this.#missing = IN_HEAD;
@@ -148,7 +148,7 @@ async function run(options: LoadOptions): Promise<LatencyRun> {
     connection.get(isUncached ? `${path}${UNUSED}${sent}` : path, dueAt, options.fields);
   };
   const idle: Connection[] = [];
-  // The number of requests that are due by now. Those not yet sent wait for a connection and are sent in order.
+  // Number of requests due by now. Those not yet sent wait for a connection and are sent in order.
   let scheduled = 0;
   const noticedAt = new Float64Array(total);
   const dueAt = (request: number) =>
@@ -187,7 +187,7 @@ async function run(options: LoadOptions): Promise<LatencyRun> {
   return { requests: total, errors, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 }
 
-/** Runs the generator in a separate process, started by the command `by`, such as taskset. */
+/** Runs the generator in a separate process, started with the command prefix `by`, such as taskset. */
 export async function runOpenLoop(options: LoadOptions, by: readonly string[] = []): Promise<LatencyRun> {
   const child = Bun.spawn([...by, process.execPath, import.meta.path, JSON.stringify(options)], {
     stdout: "pipe",

@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 import { type PostgresServer, startPostgres } from "../test/support/postgres/server.ts";
 
-/** Starts a server whose commits wait for the disk, says so, and fails where they do not. */
+/** Starts a server whose commits wait for the disk, prints that, and fails if they do not. */
 export async function startDurablePostgres(): Promise<PostgresServer> {
   const server = await startPostgres({ isDurable: true });
   const sql = new SQL(`${server.url}/postgres`, { max: 1 });

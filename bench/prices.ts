@@ -8,7 +8,7 @@ import { benchNetwork } from "./network.ts";
 import { UNUSED } from "./wrk.ts";
 
 const BATCHES = Number(process.env.BENCH_BATCHES ?? 10);
-/** What a unit stands for, in microseconds of CPU. */
+/** CPU time of one unit, in microseconds. */
 const UNIT_US = 50;
 const MOST_FOLLOWED = 300;
 /** A page of 25 rows or ids. */
@@ -18,7 +18,7 @@ type PathOf = (fid: () => number, hash: () => string) => string;
 
 const listOf = (next: () => number | string) => Array.from({ length: 25 }, next).join(",");
 
-/** Reads of every price, each as it is asked most. */
+/** Reads of every price, each with its most common parameters. */
 const READS: readonly (readonly [route: string, path: PathOf])[] = [
   ["/user", (fid) => `/user?fid=${fid()}`],
   ["/cast", (_, hash) => `/cast?identifier=${hash()}&type=hash`],
@@ -41,8 +41,8 @@ const READS: readonly (readonly [route: string, path: PathOf])[] = [
 ];
 
 /**
- * Measures what reads cost in CPU beside the units that a caller is charged for them. Each URL is requested once, so the response cache
- * never has the response.
+ * Measures the CPU time of reads together with the units that a caller is charged for them. Each URL is requested once, so
+ * the response cache never has the response.
  */
 export async function benchPrices(): Promise<Figure[]> {
   const { dataDir } = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 100_000), "detailed");
@@ -72,7 +72,7 @@ export async function benchPrices(): Promise<Figure[]> {
   return figures;
 }
 
-/** People and casts with much around them. */
+/** Returns people and casts with many related objects. */
 function samplesOf(dataDir: string): { fids: number[]; hashes: string[] } {
   using db = new Database(indexPath(dataDir), { readonly: true });
   const fids = db

@@ -16,14 +16,14 @@ const MESSAGES = 100_000;
 
 interface Run {
   readonly rate: number;
-  /** CPU time of the node per request, which other load of the machine affects less than the rate. */
+  /** CPU time of the node per request, which other load on the machine affects less than the rate. */
   readonly cpuMicros: number;
 }
 
 /**
- * Measures uncached reads of a node with its state in PostgreSQL, while the server is up and after it was killed, beside one with
- * `state.db`; and of two nodes at once, beside one of them. The compiled program with one HTTP worker each, over copies of
- * one index, in turns.
+ * Measures uncached reads of a node with its state in PostgreSQL, while the server is up and after it was killed,
+ * alternately with a node on `state.db`; and of two nodes at once, alternately with one of them. The nodes are the compiled
+ * program with one HTTP worker each, over copies of one index.
  */
 export async function benchReadsOfNodes(): Promise<Figure[]> {
   const network = benchNetwork(MESSAGES);
@@ -42,7 +42,7 @@ export async function benchReadsOfNodes(): Promise<Figure[]> {
     return startNode({ command, dataDir, args });
   };
   await using local = await start("local", []);
-  // Without an upstream each is alone in its state, which no read looks at.
+  // Without an upstream, each has its own state, which reads do not use.
   await using a = await start("a", [`state.url=${databases[0]?.url}`]);
   await using b = await start("b", [`state.url=${databases[1]?.url}`]);
 

@@ -111,7 +111,7 @@ export function distinctRequest(request: string): string {
   return request.includes(" ") ? request : `${request}${UNUSED}${requestCount}`;
 }
 
-/** Returns the milliseconds until the response to one request is read in full. */
+/** Returns the milliseconds until the response to one request has been read in full. */
 export async function timeOf(origin: string, request: string): Promise<number> {
   const [target, body] = request.split(" ");
   const startedAt = performance.now();

@@ -8,7 +8,7 @@ import { median } from "./start.ts";
 const RUNS = Number(process.env.BENCH_RUNS ?? 3);
 const LOOK_MS = 250;
 const LATENCY_MS = 30;
-/** Then a virtual shard has about as many pages for each gasless key as it needs to show what the way around one costs. */
+/** With this many, a virtual shard has about enough pages per gasless key to show what reading around one costs. */
 const VIRTUAL_SHARDS = 16;
 const CLOCK_TICKS_PER_SEC = 100;
 
@@ -29,8 +29,8 @@ interface Fill {
 }
 
 /**
- * Measures what the compiled binary spends to fill an empty index from a scripted upstream: CPU time of its process for a message,
- * and calls. The ways are interleaved, over the same messages. BENCH_MESSAGES sets their approximate number.
+ * Measures the cost for the compiled binary of filling an empty index from a scripted upstream: CPU time of its process per
+ * message, and calls. The methods are interleaved, over the same messages. BENCH_MESSAGES sets their approximate number.
  */
 export async function benchReplication(): Promise<Figure[]> {
   const set = await backfillSet(Number(process.env.BENCH_MESSAGES ?? 200_000), VIRTUAL_SHARDS);
@@ -88,7 +88,7 @@ async function fill(address: string): Promise<{ cpuSecs: number; secs: number }>
   }
 }
 
-/** The CPU time of a process and its threads. */
+/** Returns the CPU time of a process and its threads, in seconds. */
 function cpuSecsOf(pid: number): number {
   const [, fields = ""] = /\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
   const [user = 0, system = 0] = fields.split(" ").slice(11, 13).map(Number);

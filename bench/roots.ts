@@ -10,8 +10,8 @@ const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 200_000);
 const RUNS = Number(process.env.BENCH_RUNS ?? 3);
 
 /**
- * Measures the CPU time of `svc verify --roots` over an index: every key is computed from its row, and the roots from the keys. The
- * baseline hashes as many leaves, which no program can save.
+ * Measures the CPU time of `svc verify --roots` over an index: every key is computed from its row, and the roots from the
+ * keys. The baseline hashes the same number of leaves, which no program can avoid.
  */
 export async function benchRoots(): Promise<Figure[]> {
   const { dataDir } = benchNetwork(MESSAGES);

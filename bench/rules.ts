@@ -14,7 +14,7 @@ const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 20_000);
 const BLOCKS = 19;
 const MAX_RULES = 1.25;
 const MAX_FOR_YOU = 2;
-/** Requests draw from this many of the most followed users. */
+/** Requests are drawn from this many of the most followed users. */
 const USERS = 100;
 /** Viewers of each kind. */
 const VIEWERS = 20;
@@ -27,8 +27,9 @@ const READS: readonly (readonly [name: string, path: (fid: number) => string])[]
 ];
 
 /**
- * Measures what the rules cost: reads of the compat dialect by viewers who block 19 accounts, over those by viewers who block none, in one
- * process and in interleaved batches; and the feed for a viewer over the feed of its follows. No response comes from the response cache.
+ * Measures what the rules cost: reads of the compat dialect by viewers who block 19 accounts, compared with reads by viewers
+ * who block none, in one process and in interleaved batches; and the feed for a viewer compared with the feed of its
+ * follows. No response is from the response cache.
  */
 export async function benchRules(): Promise<Figure[]> {
   using dir = tempDir();

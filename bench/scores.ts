@@ -10,7 +10,7 @@ import { median } from "./start.ts";
 const NOW_SECS = 1_795_423_200;
 const DORMANT_SECS = NOW_SECS - 300 * 86_400;
 
-/** Accounts of an index whose scores a process computes, each with follows and acts; none unless it is set. */
+/** Number of accounts, each with follows and acts, in an index whose scores a process computes; none if it is not set. */
 const INDEXED = Number(process.env.BENCH_INDEXED ?? 0);
 const INDEXED_FOLLOWS = 20;
 const INDEXED_ACTS = 15;
@@ -22,7 +22,7 @@ const COMMUNITIES = 60;
 const SEEDS = 500;
 const FOLLOWS = 30;
 const TALKS = 8;
-/** Honest follows into each ring, of which a tenth also has a reply: what a ring got by luring and buying. */
+/** Number of honest follows into each ring, a tenth of which also have a reply: what a ring got by luring and buying. */
 const RINGS = [
   { size: 10, honestFollows: 20 },
   { size: 1000, honestFollows: 300 },
@@ -32,7 +32,7 @@ const RING_LINKS = 20;
 const BOSS_RING = 1000;
 const BOSS_FOLLOWS = 100;
 
-/** A network with planted rings; accounts from `starts[k]` to before the next one are ring k, the last one serves a boss. */
+/** A network with planted rings. Accounts from `starts[k]` up to the next start are ring k; the last one serves a boss. */
 interface Planted {
   readonly graph: EvidenceGraph;
   readonly seeds: readonly number[];
@@ -42,8 +42,8 @@ interface Planted {
 }
 
 /**
- * Ranks planted rings by svc-trust-1 in a generated network: honest accounts in communities whose popularity is skewed, and rings whose
- * members follow and answer each other, which some honest accounts follow.
+ * Ranks planted rings by svc-trust-1 in a generated network: honest accounts in communities with skewed popularity, and
+ * rings whose members follow and reply to each other, which some honest accounts follow.
  */
 export async function benchScores(): Promise<Figure[]> {
   if (INDEXED > 0) return await wholeRun();
@@ -137,7 +137,7 @@ async function wholeRun(): Promise<Figure[]> {
   ];
 }
 
-/** The largest of each thousand: too many arguments for one call. */
+/** Returns the largest of each thousand, because all would be too many arguments for one call. */
 function chunked(values: Uint8Array): number[] {
   const largest: number[] = [];
   for (let at = 0; at < values.length; at += 1000) largest.push(Math.max(...values.subarray(at, at + 1000)));

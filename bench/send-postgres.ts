@@ -15,8 +15,8 @@ const RUNS = 5;
 const ROWS_PER_INSERT = 1_000;
 
 /**
- * Measures sends to 100,000 tokens of five clients with the state in PostgreSQL, whose commits are synced, against a bare
- * posting loop and a node with its state in state.db, in turns.
+ * Measures sends to 100,000 tokens of five clients with the state in PostgreSQL, whose commits are synced, alternately with
+ * a bare posting loop and with a node that has its state in state.db.
  */
 export async function benchSendPostgres(): Promise<Figure[]> {
   using dir = tempDir();
@@ -59,7 +59,7 @@ export async function benchSendPostgres(): Promise<Figure[]> {
       const bare = await clients.postBare(appId);
       const onLocal = await timed(() => send(local, appId));
       const onRemote = await timed(() => send(remote, appId));
-      // The first one warms up.
+      // The first run is a warm-up.
       if (run < 0) continue;
       times.bare.push(bare);
       times.local.push(onLocal);

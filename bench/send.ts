@@ -12,15 +12,15 @@ const HOSTS = 5;
 const BATCH_TOKENS = 100;
 const CONCURRENCY = 32;
 const RUNS = 5;
-/** The approximate response time of a client on another continent. */
+/** Approximate response time of a client on another continent. */
 const CLIENT_MS = 50;
 const RSS_SAMPLE_MS = 20;
 
 /**
- * Measures sends to 100,000 tokens of five clients against a bare loop in a separate process that posts as many bodies of the
- * same size at the same concurrency, interleaved: to clients that respond at once, which exposes the node's own cost, and to
- * clients that respond as slowly as real ones. Then it measures a send with one client that hangs: when the other four are
- * finished, and the growth of memory. All over TLS on persistent connections, as the protocol requires.
+ * Measures sends to 100,000 tokens of five clients, interleaved with a bare loop in a separate process that posts as many
+ * bodies of the same size at the same concurrency: to clients that respond at once, which exposes the node's own cost, and
+ * to clients that respond as slowly as real ones. Then it measures a send with one client that hangs: when the other four
+ * are finished, and the growth of memory. Everything is over TLS on persistent connections, as the protocol requires.
  */
 export async function benchSend(): Promise<Figure[]> {
   using dir = tempDir();
@@ -90,7 +90,7 @@ export async function benchSend(): Promise<Figure[]> {
   return figures;
 }
 
-/** The apps of the benchmark with the speed of their clients. */
+/** The apps of the benchmark, with the speed of their clients. */
 export const SPEEDS = [
   ["now", "clients that respond at once"],
   ["later", `clients that respond after ${CLIENT_MS} ms`],
@@ -120,7 +120,7 @@ export async function startClients(dir: string) {
     authority,
     env,
     urls,
-    /** Posts to the clients of an app in a bare loop. Returns the time in ms. */
+    /** Posts to the clients of an app in a bare loop. Returns the time in milliseconds. */
     postBare: async (appId: keyof typeof urls) => Number(await bare.request(JSON.stringify(urls[appId]))),
     async [Symbol.asyncDispose]() {
       await bare[Symbol.asyncDispose]();

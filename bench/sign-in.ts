@@ -22,9 +22,10 @@ interface SignIn {
 }
 
 /**
- * Measures sign-ins by an ordinary wallet through the whole HTTP interface of one thread, each with a nonce that is synced to disk, against
- * bare recovery of the address and signing of a token on the same thread, interleaved; then `/verify-jwt` and the list of keys against a
- * cached read. CPU time, the least of the runs, which approximates an undisturbed core.
+ * Measures sign-ins by an ordinary wallet through the whole HTTP interface of one thread, each with a nonce that is synced
+ * to disk, interleaved with bare recovery of the address and signing of a token on the same thread; then `/verify-jwt` and
+ * the list of keys, compared with a cached read. The figures are CPU times, the lowest of the runs, which approximate an
+ * undisturbed core.
  */
 export async function benchSignIn(): Promise<Figure[]> {
   await using api = await startSignInApi();

@@ -26,16 +26,16 @@ const PATH = "/frame/app/list";
 
 type SignedRequest = Record<string, string>;
 
-/** The seconds per request of one round. */
+/** Seconds per request in one round. */
 interface Took {
   readonly wall: number;
   readonly cpu: number;
 }
 
 /**
- * Measures signed requests per second through the whole HTTP interface of one thread, sequentially, with every nonce
- * synced to disk, against bare recovery of the same signatures on the same thread, interleaved. The requests are
- * passed to the server within the process, so that no client shares the core. CPU time excludes the wait for the disk.
+ * Measures signed requests per second through the whole HTTP interface of one thread, sequentially, with every nonce synced
+ * to disk, interleaved with bare recovery of the same signatures on the same thread. The requests are passed to the server
+ * within the process, so that no client shares the core. CPU time excludes the wait for the disk.
  */
 export async function benchSigned(): Promise<Figure[]> {
   using node = startTestNode();
@@ -47,7 +47,7 @@ export async function benchSigned(): Promise<Figure[]> {
     index,
     state: localStores(state),
   });
-  // The log level is the default of a node.
+  // The log level is a node's default.
   const http = runHttp({
     plugins: [pluginOf("native", appOperations, management as ApiDeps)],
     clock: systemClock,
@@ -130,7 +130,7 @@ async function signAll(): Promise<SignedRequest[]> {
 const names = serviceNames("svc");
 const emptyHash = keccak256(new Uint8Array());
 
-/** The signed values as text, as in the headers. */
+/** Returns the signed values as text, as in the headers. */
 function signedValues(headers: SignedRequest) {
   const read = (name: string) => headers[`${names.headerPrefix}${name}`] ?? "";
   const hex = (name: string) => read(name) as `0x${string}`;

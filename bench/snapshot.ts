@@ -18,9 +18,9 @@ interface Run {
 }
 
 /**
- * Measures how long another node takes from a snapshot of a running node until it is ready, against filling its index from the
- * same upstream. The compiled binary, the commands of an operator; the upstream is another process on the same cores.
- * BENCH_MESSAGES sets the approximate number of messages.
+ * Measures how long a second node takes from a snapshot of a running node until it is ready, compared with filling its index
+ * from the same upstream. It uses the compiled binary and an operator's commands; the upstream is another process on the
+ * same cores. BENCH_MESSAGES sets the approximate number of messages.
  */
 export async function benchSnapshot(): Promise<Figure[]> {
   const set = await backfillSet(Number(process.env.BENCH_MESSAGES ?? 200_000));

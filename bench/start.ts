@@ -22,8 +22,8 @@ interface Side {
 }
 
 /**
- * Measures the time from the start of the compiled binary to the first response of a read, with the demo network and a
- * large one (`BENCH_MESSAGES`) on disk, interleaved with a bare compiled server; also sizes and idle memory.
+ * Measures the time from the start of the compiled binary to the first response to a read, with the demo network and a large
+ * one (`BENCH_MESSAGES`) on disk, interleaved with a bare compiled server; also sizes and idle memory.
  */
 export async function benchStart(): Promise<Figure[]> {
   using dir = tempDir();
@@ -110,7 +110,7 @@ function freePort(): number {
   return port;
 }
 
-/** Polls until a response arrives. Returns when that was. */
+/** Polls until a response arrives. Returns the time when it did. */
 async function firstResponse(url: string): Promise<number> {
   const givesUpAt = performance.now() + GIVE_UP_MS;
   while (performance.now() < givesUpAt) {
@@ -136,7 +136,7 @@ export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
-/** Resident memory of a process, from Linux's /proc. */
+/** Returns the resident memory of a process, in bytes, from Linux's /proc. */
 export function rssOf(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes) * 1024;

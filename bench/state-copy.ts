@@ -16,8 +16,9 @@ const RUNS = Number(process.env.BENCH_RUNS ?? 5);
 const TOKENS = Number(process.env.BENCH_TOKENS ?? 200_000);
 
 /**
- * Measures `svc state copy` in both directions, with its verification, against a bare COPY of the same bytes, which are ready in
- * memory, into the same empty tables. The server syncs its commits and is another process on the same cores.
+ * Measures `svc state copy` in both directions, including its verification, compared with a bare COPY of the same bytes,
+ * which are ready in memory, into the same empty tables. The server syncs its commits and is another process on the same
+ * cores.
  */
 export async function benchStateCopy(): Promise<Figure[]> {
   await using server = await startDurablePostgres();
@@ -75,7 +76,7 @@ export async function benchStateCopy(): Promise<Figure[]> {
   ];
 }
 
-/** Tokens, nonces, and deliveries with their attempts, as a busy node has them. */
+/** Stores tokens, nonces, and deliveries with their attempts, as on a busy node. */
 function fill({ sqlite }: StateDatabase): void {
   const numbers = (count: number) =>
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;

@@ -20,8 +20,9 @@ const P99_GOAL_MS = 250;
 const SUBMIT_GOAL = 1.2;
 
 /**
- * Measures the stream of events of the compiled binary with one HTTP worker: the time from sending a submit to its frame at a client,
- * with 1,000 connections whose filters all differ, against one connection; and what they cost a submit. By turns.
+ * Measures the event stream of the compiled binary with one HTTP worker: the time from sending a submit to its frame at a
+ * client, with 1,000 connections whose filters all differ, compared with one connection; and what they cost a submit. The
+ * runs alternate.
  */
 export async function benchStream(): Promise<Figure[]> {
   const binary = await compileInto(DIST);
@@ -47,7 +48,7 @@ export async function benchStream(): Promise<Figure[]> {
     ][]) {
       const round = await measure(node, client, queries, serial);
       serial += EVENTS_PER_SEC * SECS;
-      // The first of each warms up.
+      // The first round of each is a warm-up.
       if (run > 0) rounds[name].push(round);
     }
   }
@@ -88,7 +89,7 @@ export async function benchStream(): Promise<Figure[]> {
   ];
 }
 
-/** Filters that all differ: a fifth with expressions, three tenths with authors, half with channels. */
+/** Returns filters that all differ: a fifth with expressions, three tenths with authors, half with channels. */
 function queryOf(at: number): string {
   const share = at % 10;
   if (share < 2 && at / 5 < EXPRESSIONS) return `text=${encodeURIComponent(`(?i)\\bmessage \\d*${at} of`)}`;

@@ -14,7 +14,7 @@ export function unixNowSecs(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** Messages with consecutive timestamps in seconds, starting at `startSecs` (unix). */
+/** Makes messages with consecutive timestamps in seconds, starting at `startSecs` (Unix). */
 export function makeMessages(run: string, startSecs: number, count: number): Message[] {
   return Array.from({ length: count }, (_, n) => {
     const fid = 1 + (n % FIDS);
@@ -35,8 +35,8 @@ export function bulkRequests(messages: readonly Message[]): Buffer[] {
 }
 
 /**
- * Submits bulk requests, several at a time. Fails with the first message that is refused for a reason that is not expected. Returns how many were
- * merged.
+ * Submits bulk requests, several at a time. Fails on the first message that is refused for an unexpected reason. Returns how
+ * many were merged.
  */
 export async function submitAll(
   client: Client,
@@ -66,7 +66,7 @@ interface Calls {
   readonly atOnce: number;
 }
 
-/** Makes unary calls, `atOnce` of them concurrently. Fails with the first refused call. */
+/** Makes unary calls, `atOnce` of them concurrently. Fails on the first refused call. */
 export async function callAll(client: Client, { method, requests, atOnce }: Calls): Promise<void> {
   let next = 0;
   const send = async () => {
@@ -76,7 +76,7 @@ export async function callAll(client: Client, { method, requests, atOnce }: Call
   await Promise.all(Array.from({ length: atOnce }, send));
 }
 
-/** Registers the fids that the messages are of. */
+/** Registers the fids of the messages. */
 export async function registerAll(client: Client, nowSecs: number): Promise<void> {
   const at = nowSecs - 200_000;
   for (let fid = 1; fid <= FIDS; fid++) {

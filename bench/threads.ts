@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What a thread had used and how often it had waited at a moment. */
+/** CPU time that a thread has used, and how often it has waited, at one moment. */
 export interface ThreadUse {
   readonly name: string;
   readonly cpuMs: number;
-  /** Time in which it could have run, and others had the cores. */
+  /** Time in which it could have run while others had the cores. */
   readonly queuedMs: number;
   readonly waits: number;
 }

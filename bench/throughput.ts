@@ -16,14 +16,14 @@ const RUN_SECS = 1;
 const WARM_UP_SECS = 1;
 const LATENCY_SECS = 1;
 const LATENCY_RUNS = 3;
-/** The number of different requests of one endpoint, sent in a cycle. */
+/** Number of different requests of one endpoint, sent in a cycle. */
 const REQUESTS = 50;
 
 /**
- * Measures throughput of reads at 32 connections, from a load generator in another process, against a bare `Bun.serve`
- * that sends the same bytes, interleaved; and latency of uncached reads at half the peak rate, from an open-loop
- * generator. The node is the compiled binary with one HTTP worker and every hook enabled. `cached`: some requests,
- * repeated in a cycle. `uncached`: each request is sent once. A read takes about 25 seconds.
+ * Measures throughput of reads at 32 connections, from a load generator in another process, interleaved with a bare
+ * `Bun.serve` that sends the same bytes; and latency of uncached reads at half the peak rate, from an open-loop generator.
+ * The node is the compiled binary with one HTTP worker and every hook enabled. `cached`: some requests, repeated in a cycle.
+ * `uncached`: each request is sent once. A read takes about 25 seconds.
  */
 export async function benchThroughput(): Promise<Figure[]> {
   const network = benchNetwork(Number(process.env.BENCH_MESSAGES ?? 2_000_000));
@@ -108,7 +108,7 @@ interface Server {
 
 interface Run {
   readonly rate: number;
-  /** CPU time of the server per request. Other load of the machine affects it less than the rate. */
+  /** CPU time of the server per request. Other load on the machine affects it less than the rate. */
   readonly cpuMicros: number;
 }
 
@@ -116,7 +116,7 @@ function mediansOf(runs: readonly Run[]): readonly [rate: number, cpuMicros: num
   return [median(runs.map(({ rate }) => rate)), median(runs.map(({ cpuMicros }) => cpuMicros))];
 }
 
-/** Median and p99 in ms, each the median of some runs. */
+/** Returns median and p99 in milliseconds, each the median of some runs. */
 async function latencyOf(
   origin: string,
   at: { readonly paths: readonly string[]; readonly requestsPerSec: number; readonly isUncached: boolean },

@@ -26,15 +26,15 @@ const UNITS = 20;
 const BLOCKS = 100;
 const MESSAGES_PER_BLOCK = 100;
 const VERIFICATIONS_PER_BLOCK = 3;
-/** Mainnet makes one block of each shard a second, with some 25 messages. */
+/** Mainnet makes one block per shard and second, with about 25 messages. */
 const BLOCK_MS = 250;
 const GOAL_MS = 2000;
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 
 /**
- * Measures how long after a block of shard 0 its verifications are served, while 10,000 messages are followed at sixteen times the rate
- * of mainnet and the data shards fall behind in replaying shard 0. The baseline is a client that polls and subscribes as the follower
- * does, and discards what it receives. The upstream is in the same process, in both runs.
+ * Measures how long after a block of shard 0 its verifications are served, while 10,000 messages are followed at sixteen
+ * times the rate of mainnet and the data shards fall behind in replaying shard 0. The baseline is a client that polls and
+ * subscribes like the follower, and discards what it receives. The upstream is in the same process, in both runs.
  */
 export async function benchVerifications(): Promise<Figure[]> {
   const { chain, verifications } = makeNetwork();
@@ -69,7 +69,7 @@ export async function benchVerifications(): Promise<Figure[]> {
 const at = (times: readonly number[], share: number) =>
   times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? Number.NaN;
 
-/** Returns a network of engine V21, and the addresses in hex that are verified in each block. */
+/** Returns a network of engine V21, and the addresses, in hex, that are verified in each block. */
 function makeNetwork() {
   const activeAt = DEFAULT_NOW_SECS + 10;
   const schedule = engineSchedule(NETWORK, [`21=${activeAt}`]);
@@ -103,12 +103,14 @@ interface Scene {
   readonly url: string;
 }
 
-/** Says which blocks are there, by their number in the chain. */
+/** Reports which blocks have arrived, by their number in the chain. */
 interface Reader extends AsyncDisposable {
   has(block: number): boolean;
 }
 
-/** Produces the blocks at a fixed rate. Returns how long after each block of shard 0 a reader had it, and the CPU time of all. */
+/**
+ * Produces the blocks at a fixed rate. Returns how long after each block of shard 0 a reader had it, and the total CPU time.
+ */
 async function measured(chain: Chain, start: (scene: Scene) => Promise<Reader>) {
   const node = new UpstreamNode(chain);
   const server = new UpstreamServer(node);
@@ -208,7 +210,7 @@ async function receive({ url }: Scene): Promise<Reader> {
   const reading = [poll(), ...DATA_SHARDS.map(subscribe)].map((one) => one.catch(() => {}));
   await Bun.sleep(DEFAULT_TIMINGS.pollMs);
   return {
-    // The first block has the accounts.
+    // The first block contains the accounts.
     has: (block) => received > block,
     async [Symbol.asyncDispose]() {
       done.abort();

@@ -78,7 +78,7 @@ async function poolRate(messages: readonly Message[], threads: number) {
   return { rate: messages.length / secs, cpuMicros: (user + system) / messages.length };
 }
 
-/** Verifies pages as a backfill does: some at a time. Returns the number of valid messages. */
+/** Verifies pages as a backfill does, some at a time. Returns the number of valid messages. */
 async function verifyAll(
   pages: MessagePage[],
   verify: (page: MessagePage) => Promise<readonly { messages: { count: number } }[]>,
@@ -92,7 +92,7 @@ async function verifyAll(
   return valid;
 }
 
-/** Returns the messages in pages of one fid and store, as an upstream sends them. */
+/** Returns the messages in pages of one fid and store, as sent by an upstream. */
 function pagesOf(messages: readonly Message[]): MessagePage[] {
   const groups = new Map<string, { fid: number; store: MessagePage["store"]; messages: Uint8Array[] }>();
   for (const received of messages) {

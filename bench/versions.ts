@@ -8,7 +8,7 @@ import { runWrk } from "./wrk.ts";
 const ROUNDS = 7;
 const CONNECTIONS = 16;
 const DURATION_SECS = 1;
-/** Checkouts with their packages, which are measured beside this one. */
+/** Checkouts, with their packages, that are measured together with this one. */
 const CHECKOUTS = (process.env.BENCH_VERSIONS ?? "").split(",").filter((path) => path !== "");
 
 const READ = "/v2/svc/user?fid=3";
@@ -20,9 +20,9 @@ const REQUESTS = [
 ] as const;
 
 /**
- * Measures the CPU time of a request to nodes with the demo network, run from the sources of several checkouts in turns, beside a bare server
- * that sends the bytes of the read. The figures are the least of the rounds: work of others makes a time longer and never shorter.
- * Requires Linux and wrk.
+ * Measures the CPU time of a request to nodes with the demo network, run from the sources of several checkouts alternately,
+ * together with a bare server that sends the bytes of the read. The figures are the lowest of the rounds, because other work
+ * makes a time longer, never shorter. Requires Linux and wrk.
  */
 export async function benchVersions(): Promise<Figure[]> {
   using dir = tempDir();
@@ -70,7 +70,7 @@ function cpuUsOf(pid: number): number {
   return [...threadsOf(pid).values()].reduce((sum, { cpuMs }) => sum + cpuMs * 1000, 0);
 }
 
-/** Asks until the demo network is there. */
+/** Polls until the demo network is there. */
 async function fetchWhenReady(url: string): Promise<string> {
   for (;;) {
     const response = await fetch(url);

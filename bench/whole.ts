@@ -12,30 +12,32 @@ import type { Figure } from "./main.ts";
 import { cpuMicrosOf } from "./start.ts";
 
 const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 300_000);
-/** Those of mainnet, by a survey of November 2026. */
+/** Number of messages on mainnet, from a survey of November 2026. */
 const WHOLE_NETWORK = 909_000_000;
 const SMALLER = 4;
-/** The steps of the build are looked at in a network of at most this size, and a quarter of it: their growth shows there. */
+/** The steps of the build are measured in a network of at most this size, and in a quarter of it, to show their growth. */
 const STEP_MESSAGES = Math.min(MESSAGES, 300_000);
-/** The upstream makes a virtual shard when it is asked for it, and keeps a few. */
+/** The upstream makes a virtual shard when it is requested, and keeps a few. */
 const AT_ONCE = 4;
-/** Where the data directories are. Default: the system's directory of temporary files. */
+/** Directory for the data directories. Default: the system's directory of temporary files. */
 const DIR = process.env.BENCH_DIR;
-/** From the format of the tests: no release has had another. */
+/** Uses the format of the tests, because no release has had another one. */
 const MIGRATION = "migration from an older format, from its sources";
 const SHOWN_STEPS = 6;
-/** A log that is bounded is a quarter as large a message in four times the messages. */
+/** A bounded log is a quarter as large per message with four times the messages. */
 const GROWS = 0.7;
 const LOOK_MS = 100;
-/** Of as few virtual shards as possible, each of which the upstream makes for them. */
+/** Picked from as few virtual shards as possible, because the upstream generates each one on demand. */
 const VERIFIED_FIDS = 300;
-/** Bytes of a message in the index, to limit the memory before it exists. */
+/** Bytes per message in the index, to limit the memory before the index exists. */
 const EXPECTED_BYTES = 340;
 
 /**
- * What the whole network costs, seen at a part of it: signed messages in the mix of mainnet, which are made while they are read, filled
- * through the whole program from snapshots of an upstream, under a limit of memory where the machine lets this process set one; then verified, restarted, copied and compacted, each by the command of an operator; and the write-ahead log of the largest step of each
- * stage of the build, at this size and at a quarter of it, so that what grows with the network shows. Requires Linux.
+ * Measures what the whole network costs, extrapolated from a part of it: signed messages in the mix of mainnet, generated
+ * while they are read. A node is filled through the whole program from snapshots of an upstream, with a memory limit if the
+ * machine permits one; then verified, restarted, copied and compacted, each with an operator's command. Also measures the
+ * write-ahead log of the largest step of each stage of the build, at this size and at a quarter of it, to show what grows
+ * with the network. Requires Linux.
  */
 export async function benchWhole(): Promise<Figure[]> {
   using dir = DIR === undefined ? tempDir() : directory(DIR);
@@ -129,7 +131,7 @@ interface ReadyNode {
   readonly node: RunningNode;
   readonly cpuUs: number;
   readonly secs: number;
-  /** Of the files of the data directory but its logs, and of those that are deleted and open. */
+  /** Size of the files in the data directory other than its logs, including deleted files that are still open. */
   readonly mostBytes: number;
   readonly mostLogBytes: number;
   readonly mostResidentBytes: number;
@@ -147,7 +149,7 @@ async function messagesOf({ url }: RunningNode): Promise<number> {
   return index.rows.messages ?? 0;
 }
 
-/** A directory that is emptied first and kept, so that `cold` can read it (`BENCH_DATA`). */
+/** Empties the directory and keeps it afterwards, so that `cold` can read it (`BENCH_DATA`). */
 function directory(path: string): Disposable & { readonly path: string } {
   const own = join(path, "whole");
   rmSync(own, { recursive: true, force: true });
@@ -180,7 +182,10 @@ async function readyNode(
   };
 }
 
-/** Logs have a bound that does not grow with the index: 256 MB while it is built, or what a step of the build writes. */
+/**
+ * Reports whether a path is a log. Logs have a limit that does not grow with the index: 256 MB while it is built, or what a
+ * step of the build writes.
+ */
 function isLog(path: string): boolean {
   return path.endsWith("-wal") || (path.startsWith("/proc") && readlinkSync(path).endsWith("-wal"));
 }
@@ -196,12 +201,12 @@ function bytesOf(pid: number, dataDir: string): number {
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
-/** What a process has held at most, bytes. */
+/** Returns a process's peak resident memory, in bytes. */
 function mostRssOf(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
 }
 
-/** Runs a command to its end. Returns its CPU time, microseconds. */
+/** Runs a command to its end. Returns its CPU time in microseconds. */
 async function cpuOf(command: readonly string[]): Promise<number> {
   const child = Bun.spawn([...command], { env: {}, stdout: "pipe", stderr: "inherit" });
   const out = await new Response(child.stdout).text();

@@ -14,9 +14,9 @@ const OWNER_FID = 1;
 const BASELINE = "SubmitMessage, unary";
 
 /**
- * Measures signed messages over HTTP, each with a response when it is on disk, in turns with unary SubmitMessage over gRPC, on a node that
- * follows none: with an API key, and with an idempotency key, which is stored before and settled after the message. Then the same casts as
- * `publishCast` of the SDK sends them, which managed signers sign.
+ * Measures signed messages over HTTP, each with a response once it is on disk, alternately with unary SubmitMessage over
+ * gRPC, on a node that follows no other: with an API key, and with an idempotency key, which is stored before and settled
+ * after the message. Then it measures the same casts as sent by `publishCast` of the SDK, signed by managed signers.
  */
 export async function benchWrites(): Promise<Figure[]> {
   using dir = tempDir();

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A parameter that the node ignores. Another value makes a distinct request with the same response. */
+/** A parameter that the node ignores. A different value makes a distinct request with the same response. */
 export const UNUSED = "&unused=";
 
 /** The result of a run of wrk (Debian's package of that name). */
@@ -14,7 +14,7 @@ export interface WrkRun {
 }
 
 /**
- * Loads a server from another process over `connections` connections. Each sends the next of `paths`, in a cycle, when its
+ * Loads a server from another process over `connections` connections. Each sends the next of `paths`, in a cycle, once its
  * last response has arrived.
  */
 export async function runWrk(options: {

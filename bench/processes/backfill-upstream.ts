@@ -1,9 +1,10 @@
 /**
- * Serves a backfill set as an upstream node does; the first argument is its directory, or the number of messages of a network that is made while
- * it is read, which has snapshots only. Prints its port, and for each line of its input
- * the number of unary calls since the line before. The second argument are options as JSON: `snapshots`: "yes" to serve snapshots, "keys"
- * to have a gasless key in each part of them; `latencyMs` before each response; `names`: "no" to leave out the proofs of names, which the
- * network's name server has not signed; `away`: an `Away` as JSON, whose blocks come before those of now.
+ * Serves a backfill set like an upstream node. The first argument is its directory, or the number of messages of a network
+ * that is generated while it is read, which has only snapshots. Prints its port and, for each line of its input, the number
+ * of unary calls since the previous line. The second argument is JSON with these options: `snapshots`: "yes" to serve
+ * snapshots, "keys" to have a gasless key in each part of them; `latencyMs` before each response; `names`: "no" to leave out
+ * the proofs of names, which the network's name server has not signed; `away`: an `Away` as JSON, whose blocks precede the
+ * current ones.
  */
 import { join } from "node:path";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
@@ -71,7 +72,7 @@ const fids = made?.fids ?? [...new Set(groups.map(({ fid }) => fid))].sort((a, b
 
 const away: Away | undefined = options.away === undefined ? undefined : JSON.parse(options.away);
 const awayBlocks = away && awayMessages(away);
-/** The block of the start. */
+/** The block at the start. */
 const firstHeight = away === undefined ? FIRST_HEIGHT : away.from + away.blocks;
 
 /** One empty block per second. */
@@ -100,7 +101,7 @@ function confirmed(shard: number, block: number): HubEvent {
   };
 }
 
-/** A page of frames from `offset` on, with the offset of the next one as its token. */
+/** Returns a page of frames from `offset` on, with the offset of the next one as its token. */
 async function pageOf(
   call: string,
   fid: number,
@@ -143,7 +144,9 @@ function eventsOf(request: EventsRequest): HubEvent[] {
   return events.slice(0, pageSize);
 }
 
-/** The proofs of the set are not signed by the name server, so a node asks for each name again. Those calls are not counted. */
+/**
+ * The proofs of the set are not signed by the name server, so a node requests each name again. These calls are not counted.
+ */
 class NoSuchName extends Error {}
 
 const unary: Record<string, (request: Buffer) => Uint8Array | Promise<Uint8Array>> = {
@@ -183,7 +186,7 @@ const unary: Record<string, (request: Buffer) => Uint8Array | Promise<Uint8Array
   },
 };
 
-/** The remaining unary calls request pages of a fid's items by the name of the method. */
+/** The remaining unary calls request pages of an fid's items by the name of the method. */
 const PAGED = [
   "getUserNameProofsByFid",
   "getLinkCompactStateMessageByFid",
@@ -210,7 +213,7 @@ const raw = {
   responseDeserialize: asBuffer,
 };
 
-/** Keys are of the first fid of each virtual shard. */
+/** Builds the tries of the snapshots. Gasless keys belong to the first fid of each virtual shard. */
 function snapshotTrees(): ReadonlyMap<number, SnapshotTree> {
   const entries = new Map<number, SnapshotEntry[]>(DATA_SHARDS.map((shard) => [shard, []]));
   const withKeys = new Set<string>();
@@ -226,12 +229,12 @@ function snapshotTrees(): ReadonlyMap<number, SnapshotTree> {
   return new Map([...entries].map(([shard, own]) => [shard, new SnapshotTree(own)]));
 }
 
-/** Virtual shards of a shard that are made before the node asks for them, and the parts that are kept. */
+/** Number of virtual shards per shard that are made before the node requests them, and the number of parts kept. */
 const MADE_AHEAD = 2;
 const MADE_AT_A_TIME = 12;
 const MAKERS = 2;
 
-/** The parts of the made network. Workers make them, in turns, before they are asked for. */
+/** The parts of the generated network. Workers make them, in turn, before they are requested. */
 class MadeParts {
   readonly #makers: Worker[];
   readonly #parts = new Map<number, Promise<MadePart>>();
@@ -273,7 +276,10 @@ class MadeParts {
 
 const parts = made && new MadeParts({ messages: Number(dir), endSecs, names: options.names !== "no" });
 
-/** Pages by request. They are encoded before the first call, so that this process has little to do beside the node. */
+/**
+ * Pages by request. They are encoded before the first call, so that this process has little to do while the node is
+ * measured.
+ */
 const pages = new Map<string, Uint8Array>();
 const trees = options.snapshots && !made ? snapshotTrees() : new Map<number, SnapshotTree>();
 for (const [shard, tree] of trees)
@@ -291,7 +297,7 @@ function pageAt(shard: number, virtualShard: number, token: string | undefined, 
   }
 }
 
-/** More than a made shard has, and no more than a node has room for: it is made later. */
+/** More than a generated shard has, but not more than a node has room for, because it is made later. */
 const MADE_KEYS = (Number(dir) * 2) / DATA_SHARDS.length + 10 * fids.length;
 
 if (options.snapshots) {

@@ -1,6 +1,6 @@
 /**
- * The baseline of a replay of hub events, in a separate process: a bare stream of grpc-js that sends recorded events from memory
- * (`bun bench/processes/bare-event-stream.ts <file of events in hex, one a line>`).
+ * The baseline for a replay of hub events, in a separate process: a bare grpc-js stream that sends recorded events from
+ * memory (`bun bench/processes/bare-event-stream.ts <file of events in hex, one per line>`).
  */
 import { Server, ServerCredentials, type ServerWritableStream } from "@grpc/grpc-js";
 

@@ -1,6 +1,6 @@
 /**
- * The baseline of the hub's reads, in a separate process: a bare server of grpc-js that sends the bytes that the node returns for a
- * request (`bun bench/processes/bare-grpc-server.ts <file of { method path, request in hex: response in hex }>`).
+ * The baseline for the hub's reads, in a separate process: a bare grpc-js server that sends the bytes that the node returns
+ * for a request (`bun bench/processes/bare-grpc-server.ts <file of { method path, request in hex: response in hex }>`).
  */
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
 

@@ -1,6 +1,6 @@
 /**
- * The lower bound of a send: posts the bodies of a send with one loop per concurrent call, and reads the responses. For each
- * line of the input, a JSON array of URLs, it prints the elapsed time in ms.
+ * The lower bound for a send: posts the bodies of a send with one loop per concurrent call, and reads the responses. For
+ * each line of the input, a JSON array of URLs, prints the elapsed time in milliseconds.
  *
  * Usage: bare-posting.ts <tokens> <tokens per body> <concurrency>
  */

@@ -1,6 +1,6 @@
 /**
- * The baseline of a comparison, in a separate process: a bare `Bun.serve` that serves each path of a file (`bun
- * bench/processes/bare-server.ts <file of { path: text }>`) with the bytes that the node returns for it. It ignores
+ * The baseline of a comparison, in a separate process: a bare `Bun.serve` that serves each path of a file
+ * (`bun bench/processes/bare-server.ts <file of { path: text }>`) with the bytes that the node returns for it. It ignores
  * `&unused=` and everything after it.
  */
 const bodies: Record<string, string> = await Bun.file(process.argv[2] ?? "").json();

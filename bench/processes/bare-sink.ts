@@ -1,7 +1,6 @@
 /**
- * The baseline of `bench neighbour`: a server that does nothing for an attack but to receive and refuse it, by the same transports as the node. It
- * receives as many bytes of it.
- * It prints the JSON of its addresses.
+ * The baseline of `bench neighbour`: a server that only receives and refuses an attack, over the same transports and with
+ * the same number of bytes as the node. It prints the JSON of its addresses.
  */
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
 
@@ -9,7 +8,7 @@ const MAX_READ_BYTES = 64 * 1024;
 const path = "/HubService/GetCastsByFid";
 const bytes = (value: Buffer) => value;
 const refused = JSON.stringify({ message: "refused" });
-/** Refusals of large bodies that wait, which are as late as the node's (`src/http/limits/late-refusals.ts`). */
+/** Number of delayed refusals of large bodies, which are as late as the node's (`src/http/limits/late-refusals.ts`). */
 let waiting = 0;
 
 const http = Bun.serve({

@@ -1,6 +1,7 @@
 /**
- * One measurement of `bench decisions` in a process of its own. Argument: the checkout whose code decides. Its
- * databases are in memory: commits and the look at their files cost no CPU time here. Prints a JSON object: for each decision, the CPU time of one and of its bare statements, in µs.
+ * One measurement of `bench decisions`, in a separate process. Argument: the checkout whose code decides. Its databases are
+ * in memory, so commits and the checks of their files cost no CPU time here. Prints a JSON object with, for each decision,
+ * its CPU time and that of its bare statements, in µs.
  */
 import type { SQLQueryBindings, Statement } from "bun:sqlite";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import type { TokenChange } from "../../src/push/store/tokens/token-store.ts";
 import type { QueuedEvent } from "../../src/webhooks/store/delivery-publications.ts";
 import type { ClaimedDelivery, Settlement } from "../../src/webhooks/store/delivery-queue.ts";
 
-/** µs of CPU a decision, by its name. */
+/** CPU time per decision in µs, by name. */
 export type DecisionCosts = Readonly<
   Record<string, { readonly micros: number; readonly bareMicros: number }>
 >;
@@ -20,7 +21,7 @@ const NOW_MS = NOW * 1000;
 const LEASE_MS = 40_000;
 const ROUNDS = 200;
 const WARM_UP_ROUNDS = 60;
-/** Decisions of one kind in a round. */
+/** Number of decisions of one kind per round. */
 const PER_ROUND = 64;
 const MANY = 16;
 const APP_ID = "benchApp11111111";
@@ -90,7 +91,7 @@ const kinds: readonly Kind[] = [
     decisions: PER_ROUND,
     async run({ tokens }, round) {
       const limit = { maxChanges: 1000, windowSecs: 3600 };
-      // Few changes of one fid, as in a window of the rate limit.
+      // Few changes per fid, as within a window of the rate limit.
       const first = PER_ROUND * (Math.floor(round / 2) % 12);
       const fids = Array.from({ length: PER_ROUND }, (_, n) => first + n + 1);
       await Promise.all(fids.map((fid) => tokens.apply(tokenChange(fid, round), limit)));
@@ -129,7 +130,7 @@ type Recorded = {
   readonly how: "all" | "get" | "run";
 };
 
-/** Has the statements of a connection noted in `into`. */
+/** Records the statements of a connection in `into`. */
 function record(db: StateDatabase, into: Recorded[]): void {
   const control = (sql: string): Recorded => ({ sql, params: [], how: "run" });
   for (const how of ["all", "get", "run"] as const) {
@@ -213,7 +214,7 @@ function preparedOf(sql: string): Statement<unknown, SQLQueryBindings[]> {
   return statement;
 }
 
-/** Runs the recorded statements of a round without anything around them. */
+/** Runs only the recorded statements of a round. */
 function replay(): void {
   for (const { sql, params, how } of statements.splice(0)) {
     const statement = preparedOf(sql);

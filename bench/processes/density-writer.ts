@@ -1,6 +1,6 @@
 /**
- * One measurement of `bench density` in a process of its own, so that no other work counts as its CPU time.
- * Arguments: the checkout whose code writes, the data directory, the mode, the number of messages. Prints a JSON object.
+ * One measurement of `bench density`, in a separate process, so that no other work counts as its CPU time. Arguments: the
+ * checkout whose code writes, the data directory, the mode, the number of messages. Prints a JSON object.
  */
 import { Database } from "bun:sqlite";
 import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -16,41 +16,41 @@ import type { MessageData } from "../../src/protocol/wire/generated/message.ts";
 import { makeSigner } from "../../test/support/messages.ts";
 import { benchRecords } from "../network.ts";
 
-/** What one measurement found. */
+/** Result of one measurement. */
 export interface WriterResult {
-  /** Messages that were written, also those that later ones replaced. */
+  /** Messages that were written, including those that later ones replaced. */
   readonly messages: number;
   readonly live: number;
   /** Size of the index file. */
   readonly bytes: number;
   /** CPU time of the measured work per message. */
   readonly micros: number;
-  /** CPU time of splitting and packing per message, which other threads than the writer do. */
+  /** CPU time of splitting and packing per message, which happens outside the writer's thread. */
   readonly packMicros: number;
   /** Bytes of write calls during the measured work. */
   readonly written: number;
   /** Wall time of the build after the spool. */
   readonly buildSecs: number;
-  /** The write-ahead log of the largest step of each stage, in mode `steps`. */
+  /** Size of the write-ahead log in the largest step of each stage, in mode `steps`. */
   readonly stepBytes: Readonly<Record<string, number>>;
   readonly maxRssBytes: number;
 }
 
 /**
- * `live`: in the order of time, 1,000 a commit. `by-fid`: row by row in the order of fids, 1,000 a commit. `bulk`: in the order of
- * fids into a spool, then built. `small-cache`: the same with a page cache of 1/30 of the index. `import`:
- * validated, in the order of time. `steps`: as `bulk`, with the log emptied before each step of the build.
+ * `live`: in the order of time, 1,000 per commit. `by-fid`: row by row in the order of fids, 1,000 per commit. `bulk`: in
+ * the order of fids into a spool, then built. `small-cache`: the same with a page cache of 1/30 of the index. `import`:
+ * validated, in the order of time. `steps`: like `bulk`, with the log emptied before each step of the build.
  */
 export type WriterMode = "live" | "by-fid" | "bulk" | "small-cache" | "import" | "steps";
 
 const PER_COMMIT = 1000;
 const PER_BATCH = 5000;
-/** So few that a stage which divides its work does so at the size of a benchmark. */
+/** So few that a stage that can divide its work does so at the size of a benchmark. */
 const STEPS = { rowsPerStep: 5000, rowsPerSort: 20_000 };
-/** More messages are not sorted by fid before they go into the spool, since they do not fit into memory. */
+/** Above this number, messages are not sorted by fid before they are spooled, because they do not fit into memory. */
 const MAX_SORTED = 1_000_000;
 const CACHE_SHARE = 30;
-/** Bytes of a message in the index, to size the cache before the index exists. */
+/** Bytes per message in the index, to size the cache before the index exists. */
 const EXPECTED_BYTES = 330;
 const NETWORK = 1;
 
@@ -95,7 +95,7 @@ function records(): Generator<IngestRecord> {
   return mode === "import" ? benchRecords(messageCount, fids, signed) : benchRecords(messageCount, fids);
 }
 
-/** The records of the accounts, then the messages, of one slot at most one, in the order of fids. */
+/** Returns the records of the accounts, and the messages, at most one per slot, in the order of fids. */
 function sorted(): { accounts: IngestRecord[]; messages: SignedMessage[] } {
   const accounts: IngestRecord[] = [];
   const byHash = new Map<string, SignedMessage>();

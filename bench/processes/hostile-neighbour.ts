@@ -1,6 +1,6 @@
 /**
- * A client at full force on one surface: `hostile-neighbour.ts <JSON of Attack>`. Its first line says that it is at full force. It ends when its
- * standard input does, and its second line is the JSON of AttackRun.
+ * A client at full force on one surface: `hostile-neighbour.ts <JSON of Attack>`. Its first line says that it is at full
+ * force. It ends when its standard input does, and its second line is the JSON of AttackRun.
  */
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { FidRequest } from "../../src/protocol/wire/generated/state.ts";
@@ -12,7 +12,9 @@ export interface Attack {
   readonly surface: Surface;
   readonly url: string;
   readonly hubAddress: string;
-  /** Attempts a second at most, so that two targets meet the same force. Default: as many as the target takes. */
+  /**
+   * Maximum number of attempts per second, so that two targets meet the same force. Default: as many as the target takes.
+   */
   readonly maxPerSec?: number;
 }
 
@@ -21,7 +23,7 @@ export interface AttackRun {
   readonly bytesPerSec: number;
 }
 
-/** What one client machine can send: a line of 1 Gbit/s. */
+/** What one client machine can send: a 1 Gbit/s line. */
 const LINE_BYTES_PER_SEC = 125_000_000;
 const MAX_BURST_BYTES = LINE_BYTES_PER_SEC / 500;
 const ADDRESS = "203.0.113.66";
@@ -29,10 +31,10 @@ const FROM = { "x-forwarded-for": ADDRESS };
 const CONNECTIONS = 64;
 const UPLOADS = 400;
 const BODY_BYTES = 4_000_000;
-/** What the line takes half a millisecond for. */
+/** Takes the line half a millisecond. */
 const PART_BYTES = 64 * 1024;
 const WARM_UP_MS = 500;
-/** Of a request without a body, with its headers. */
+/** Size of a request without a body, including its headers. */
 const SMALL_BYTES = 300;
 
 const {
@@ -45,7 +47,7 @@ let attempts = 0;
 let bytes = 0;
 /** When the rate has room for the next attempt. */
 let dueAtMs = performance.now();
-/** What the line has room for now, and the parts that wait for it. */
+/** Bytes for which the line has room now, and the parts waiting for it. */
 let roomBytes = 0;
 const waiting: (() => void)[] = [];
 
@@ -58,8 +60,8 @@ async function turn(): Promise<void> {
 }
 
 /**
- * Waits until the line has room, in order. What is due together is less than two milliseconds of the line, so that no burst of many connections, or
- * of a sender that was held up, is faster than the line.
+ * Waits until the line has room, in order. Parts that are due together take less than two milliseconds of the line, so that
+ * no burst of many connections, or of a delayed sender, is faster than the line.
  */
 async function send(partBytes: number): Promise<void> {
   if (waiting.length > 0 || roomBytes <= 0) {
@@ -71,7 +73,7 @@ async function send(partBytes: number): Promise<void> {
   roomBytes -= partBytes;
 }
 
-/** Takes back what was not sent, because the system had no room for it. */
+/** Takes back bytes that were not sent, because the system had no room for them. */
 function sendLess(unsentBytes: number): void {
   bytes -= unsentBytes;
   roomBytes += unsentBytes;
@@ -83,7 +85,7 @@ async function openLine(): Promise<never> {
     const nowMs = performance.now();
     roomBytes = Math.min(roomBytes + ((nowMs - lastMs) / 1000) * LINE_BYTES_PER_SEC, MAX_BURST_BYTES);
     lastMs = nowMs;
-    // Each takes its room before the next one is asked.
+    // Each takes its room before the next one is resumed.
     for (; roomBytes > 0 && waiting.length > 0; await undefined) waiting.shift()?.();
   }
 }
@@ -113,10 +115,12 @@ async function call(path: string, init: RequestInit & { readonly headers: Record
 const uploadHead = Buffer.from(
   `POST /v1/submitBulkMessages HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ADDRESS}\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`,
 );
-/** All of an upload but its last byte; the attempts share it, because a copy for each would take the machine's memory. */
+/** All of an upload but its last byte. The attempts share it, because a copy for each would use up the machine's memory. */
 const UPLOAD = Buffer.concat([uploadHead, Buffer.alloc(BODY_BYTES - 1)]);
 
-/** Opens a connection, and sends the head of an upload and at most that many bytes of its body, until the target closes. */
+/**
+ * Opens a connection, and sends the head of an upload and at most `bodyBytes` bytes of its body, until the target closes.
+ */
 async function upload(bodyBytes: number): Promise<void> {
   const { hostname, port } = new URL(url);
   const all = UPLOAD.subarray(0, uploadHead.length + bodyBytes);
@@ -164,7 +168,7 @@ const ATTACKS: Readonly<Record<Surface, () => void>> = {
     );
   },
   uploads: () => flood(UPLOADS, () => upload(BODY_BYTES - 1)),
-  /** Uploads whose sender waits for the refusal, and connects again. */
+  /** Uploads whose sender waits for the refusal, and then reconnects. */
   reconnects: () => flood(UPLOADS, () => upload(0)),
   sends() {
     const body = new Uint8Array(1_000_000);
@@ -232,7 +236,7 @@ if (import.meta.main) {
   const startedMs = performance.now();
   console.log("at full force");
   for await (const _ of Bun.stdin.stream()) {
-    // Nothing is read but the end.
+    // Only the end of the response matters.
   }
   const secs = (performance.now() - startedMs) / 1000;
   console.log(JSON.stringify({ attemptsPerSec: attempts / secs, bytesPerSec: bytes / secs }));

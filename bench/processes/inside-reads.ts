@@ -1,14 +1,15 @@
 /**
- * Reads of a checkout, for `bench inside` with `BENCH_BEFORE`. Argument: the checkout whose code reads. Over IPC it receives a list of paths,
- * responds with the size of a batch and of its responses, then runs a batch for each further message and responds with its CPU time.
+ * Reads of a checkout, for `bench inside` with `BENCH_BEFORE`. Argument: the checkout whose code reads. Over IPC it receives
+ * a list of paths, responds with the size of a batch and of its responses, then runs a batch for each further message and
+ * responds with its CPU time.
  */
 import { join } from "node:path";
 import type { InProcess } from "../in-process.ts";
 import type { BenchNetwork } from "../network.ts";
 
-/** A batch takes about this long: less than a slice of a busy machine. */
+/** Approximate duration of a batch, less than a time slice of a busy machine. */
 const BATCH_CPU_MS = 10;
-/** Enough for the compilers of the engine. */
+/** Long enough for the engine's compilers. */
 const WARM_UP_MS = 700;
 const ROUNDS_AT_A_TIME = 20;
 

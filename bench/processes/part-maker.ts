@@ -1,6 +1,6 @@
 /**
- * A worker that makes virtual shards of a network, so that the process that serves them is free meanwhile. Its first message has the network's size;
- * each of the others is the number of a virtual shard, which it answers with its part.
+ * A worker that makes virtual shards of a network, so that the process that serves them is free meanwhile. Its first message
+ * contains the network's size; each further message is the number of a virtual shard, to which it replies with its part.
  */
 import { MadeNetwork } from "../backfill-set.ts";
 import { makePart } from "../made-part.ts";

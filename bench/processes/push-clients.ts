@@ -1,6 +1,7 @@
 /**
- * Clients of the protocol, each on its own port, that accept every notification: `/now` responds at once, `/in/<ms>` after a
- * delay, `/never` does not respond. Prints the ports. A GET returns the time of the last accepted one, in ms of the system clock.
+ * Clients of the protocol, each on a separate port, that accept every notification: `/now` responds at once, `/in/<ms>`
+ * after a delay, `/never` does not respond. Prints the ports. A GET returns the time of the last accepted notification, in
+ * milliseconds of the system clock.
  *
  * Usage: push-clients.ts <count> <certificate> <key>
  */

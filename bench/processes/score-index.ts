@@ -1,6 +1,6 @@
 /**
- * Fills an index with what scores are computed from, for `bench scores`. Arguments: the data directory, accounts, follows and acts of each.
- * Popularity is skewed: a thousandth of the accounts has a tenth of the follows.
+ * Fills an index with the data from which scores are computed, for `bench scores`. Arguments: the data directory, accounts,
+ * and follows and acts per account. Popularity is skewed: a thousandth of the accounts has a tenth of the follows.
  */
 import { mkdirSync } from "node:fs";
 import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
@@ -19,7 +19,7 @@ using db = openIndexWriter(indexPath(dataDir));
 claimNetwork(db, "mainnet");
 const { sqlite } = db;
 sqlite.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -262144");
-// Made again at the end, which is faster; the others stay away.
+// Rebuilt at the end, which is faster; the other indexes are not.
 const indexes = sqlite
   .query<{ name: string; sql: string }, []>(
     "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('links', 'notifications') AND sql IS NOT NULL",
@@ -42,7 +42,7 @@ const insert = sqlite.prepare(
   "INSERT OR IGNORE INTO notifications (fid, timestamp, kind, actor_fid, ref) VALUES (?, ?, ?, ?, ?)",
 );
 sqlite.transaction(() => {
-  // As many acts towards each account as a cube of a uniform number would choose it.
+  // As many acts towards each account as if it were chosen by the cube of a uniform number.
   const chosen = (account: number) => Math.floor(accounts * acts * Math.cbrt(account / accounts));
   for (let fid = 1; fid <= accounts; fid++) {
     const count = chosen(fid) - chosen(fid - 1);

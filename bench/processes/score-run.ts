@@ -1,6 +1,7 @@
 /**
- * Computes the scores of an index in a process of its own, for `bench scores`. Argument: the data directory. Rows are handed over and not
- * stored, as the writer's thread does that. Prints its CPU time, its largest resident memory and what the run was like.
+ * Computes the scores of an index in a separate process, for `bench scores`. Argument: the data directory. Rows are
+ * discarded instead of stored, because the writer's thread does that. Prints its CPU time, its peak resident memory and the
+ * statistics of the run.
  */
 import { readFileSync } from "node:fs";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";

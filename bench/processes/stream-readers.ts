@@ -1,7 +1,7 @@
 /**
- * Readers of the stream of events in a separate process (`bun bench/processes/stream-readers.ts <url> <file>`): one for each
- * query in the lines of the file, by turns over server-sent events and over a WebSocket. Prints a line when all are open, then
- * `<number> <unix ms>` for each cast that one of them gets, whose text begins with `Message <number>`.
+ * Readers of the event stream in a separate process (`bun bench/processes/stream-readers.ts <url> <file>`): one for each
+ * query in the lines of the file, alternately over server-sent events and over a WebSocket. Prints a line when all are open,
+ * then `<number> <Unix milliseconds>` for each received cast whose text starts with `Message <number>`.
  */
 import { connect } from "node:net";
 

@@ -1,5 +1,5 @@
 /**
- * Subscribers of hub events in a separate process, each with a connection of its own, that discard what they get
+ * Subscribers of hub events in a separate process, each with a separate connection, that discard what they get
  * (`bun bench/processes/subscribers.ts <address> <count>`). Prints a line when all are open.
  */
 import { Client, credentials } from "@grpc/grpc-js";

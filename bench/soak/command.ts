@@ -17,7 +17,7 @@ const USAGE = `usage: bun run bench soak --hours H | --minutes M   runs, then ev
   --docs          also puts plot and figures into the documents
 `;
 
-/** `bun run bench soak …`. Returns the exit code: 1 for a verdict that is not passed. */
+/** Runs `bun run bench soak …`. Returns the exit code: 1 unless the verdict is passed. */
 export async function soakCommand(
   args: readonly string[],
   print: (text: string) => void = (text) => process.stdout.write(text),

@@ -4,7 +4,7 @@ import type { Verdict } from "./verdict.ts";
 const BEGIN = "<!-- soak -->";
 const END = "<!-- /soak -->";
 
-/** Replaces what a document says about the last run, between its two marks. */
+/** Replaces the section about the last run in a document, between its two marks. */
 export function verdictSection(document: string, verdict: Verdict): string {
   const [from, to] = [document.indexOf(BEGIN), document.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`the document has no ${BEGIN} and ${END}`);

@@ -11,7 +11,7 @@ export interface NodeAddress {
 const GIVE_UP_MS = 5000;
 const HUGE = "a".repeat(200_000);
 
-/** Requests that no client should send, and the responses that are allowed. */
+/** Requests that no client should send. Any response is allowed. */
 const REQUESTS: Readonly<Record<string, (host: string) => string>> = {
   "not HTTP": () => "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello\r\n\r\n",
   "huge header": (host) => `GET / HTTP/1.1\r\nhost: ${host}\r\nx-huge: ${HUGE}\r\n\r\n`,
@@ -45,7 +45,7 @@ const REQUESTS: Readonly<Record<string, (host: string) => string>> = {
     `${`GET /v2/svc/feed/trending?limit=25 HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(20)}`,
 };
 
-/** Sends the hostile requests by turns, each over a connection of its own, and takes any response. */
+/** Sends the hostile requests in turn, each over a separate connection, and accepts any response. */
 export function createHostileRequests(node: NodeAddress, tally: Tally): () => Promise<void> {
   const { host, port } = new URL(node.url);
   const entries = Object.entries(REQUESTS);
@@ -60,7 +60,7 @@ export function createHostileRequests(node: NodeAddress, tally: Tally): () => Pr
       };
       const timer = setTimeout(end, GIVE_UP_MS);
       socket.on("data", () => {
-        // Most have their response; what stays open is closed by the deadline.
+        // Most have received their response; the deadline closes what is still open.
         if (what !== "unread response" && what !== "WebSocket of rubbish") setTimeout(end, 50);
         else socket.pause();
       });
@@ -118,7 +118,7 @@ export async function readSlowly(node: NodeAddress, signal: AbortSignal, tally: 
   tally.done("slow readers");
 }
 
-/** Submits bytes that are no message, and messages with a forged signature, over gRPC. */
+/** Submits bytes that are not messages, and messages with a forged signature, over gRPC. */
 export function createBadSubmits(node: NodeAddress, tally: Tally): () => Promise<void> {
   const client = new Client(node.hubAddress, credentials.createInsecure());
   const same = (bytes: Buffer) => bytes;

@@ -15,18 +15,18 @@ import type { Tally } from "./tally.ts";
 
 /** Everything that clients do to a node during a soak, at fixed rates. */
 export interface Load {
-  /** Starts no further work, and waits a little for what is under way. */
+  /** Starts no further work, and waits briefly for work in progress. */
   stop(): Promise<void>;
 }
 
 const MERGES_PER_SEC = 10;
-/** Calls of one kind under way at most; a turn beyond that is left out and counted as failed. */
+/** Maximum number of calls of one kind in progress. Further ones are skipped and counted as failed. */
 const MAX_AT_ONCE = 64;
 const STOP_MS = 3000;
-/** A client waits so long before it opens a stream again that it could not open. */
+/** Pause before a client retries opening a stream. */
 const RETRY_MS = 1000;
 
-/** Reads beside those whose latency is measured. */
+/** Reads other than those whose latency is measured. */
 const READS = [
   "/v2/farcaster/feed/user/casts?fid=5&limit=25",
   "/v2/farcaster/user/bulk?fids=1,2,3,4,5,6,7,8",
@@ -79,7 +79,7 @@ export async function startLoad(options: {
     timers.add(timer);
   }
 
-  /** Does `action` again and again, each time for some of the given seconds; `turn` numbers them. */
+  /** Repeats `action`, each time for some of the given seconds; `turn` numbers the repetitions. */
   async function always(
     what: string,
     { slot, minSecs, maxSecs }: { slot: number; minSecs: number; maxSecs: number },
@@ -158,7 +158,7 @@ export async function startLoad(options: {
   every(2500, "console polls", () => read("console polls", PAGES[turns.pages++ % PAGES.length] ?? ""));
   every(5000, "send", owner.send);
   every(20_000, "send to clients in trouble", owner.sendToTroubled);
-  // A user may report 60 changes an hour.
+  // A user may report 60 changes per hour.
   every(120_000, "tokens", owner.renewTokens);
   every(1000, "signed read", () => tally.timed("signed read", () => client.signed("GET", "/frame/app/list")));
   every(1000, "read by session", owner.readBySession);

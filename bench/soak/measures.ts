@@ -5,18 +5,20 @@ import { BARE_SYNC } from "./synced-page.ts";
 export interface Measure {
   readonly name: string;
   readonly unit: string;
-  /** The quantity over a few samples that follow each other; NaN where they do not have it. */
+  /** Returns the quantity over a few consecutive samples; NaN if they do not have it. */
   readonly of: (samples: readonly Sample[], before: Sample | undefined) => number;
   /**
-   * How the values of a window become one. Other work of the machine makes a time longer and never shorter, and for one process of
-   * many threads more than for a bare one: the first quartile shows the node.
+   * How the values of a window are combined. Other work on the machine makes a time longer, never shorter, and more so for a
+   * process of many threads than for a bare one; the first quartile shows the node itself.
    */
   readonly over: "median" | "max" | "quartile";
 }
 
 const MB = 1e6;
 
-/** What is evaluated of any node: all that is absolute, then what is relative to a bare server that was asked in turns. */
+/**
+ * What is evaluated for any node: absolute figures first, then those relative to a bare server that was called alternately.
+ */
 export const MEASURES: readonly Measure[] = [
   figure("resident memory", "MB", (sample) => sample.node.rssBytes / MB),
   figure("descriptors", "", (sample) => sample.node.descriptors),
@@ -66,13 +68,13 @@ function largest(name: string, of: (sample: Sample) => number): Measure {
   return { name, unit: "MB", over: "max", of: (samples) => Math.max(...samples.map(of)) };
 }
 
-/** The calls whose number the CPU time of the node is divided by; their mix is fixed. */
+/** The calls by whose number the node's CPU time is divided; their mix is fixed. */
 const CALLS = [
   ...["submit", "write over HTTP", "other reads", "gRPC read", "console polls", "send", "signed read"],
   ...["read by session", "hostile requests", "vanished clients", "refused submits", "token events"],
 ];
 
-/** The number of calls that succeeded, those of the prober included. */
+/** Returns the number of calls that succeeded, including those of the prober. */
 export function callsIn(samples: readonly Sample[]): number {
   return samples.reduce(
     (sum, { done }) => sum + CALLS.reduce((more, name) => more + (done[name] ?? 0), 0),
@@ -91,7 +93,7 @@ function values(samples: readonly Sample[], kind: string, of: "tookUs" | "bareTo
   return samples.flatMap((sample) => sample[of][kind] ?? []);
 }
 
-/** The kinds of reads are those that the bare server was asked for, too. */
+/** The kinds of reads are those for which the bare server was called too. */
 function nodeReads(samples: readonly Sample[]): number[] {
   return samples.flatMap(({ tookUs, bareTookUs }) =>
     Object.keys(bareTookUs).flatMap((kind) => tookUs[kind] ?? []),

@@ -12,7 +12,7 @@ import {
   UserDataType,
 } from "../../src/protocol/wire/generated/message.ts";
 
-/** A cast that reactions, replies and removals refer to. */
+/** A cast to which reactions, replies and removals refer. */
 export interface Target {
   readonly fid: number;
   readonly hash: Uint8Array;
@@ -29,7 +29,7 @@ type Content = Pick<MessageData, "type" | "body"> & { readonly fid: number };
 
 /** Few people write, so that their storage is soon full and the index stops growing. */
 const WRITERS = 12;
-/** Casts of the load that may be removed. */
+/** Maximum number of the load's own casts that may be removed. */
 const OWN_CASTS = 300;
 const FOLLOWED = { first: 100, count: 40 };
 const CAST_WORDS = 12;
@@ -39,8 +39,8 @@ const WORDS =
   );
 
 /**
- * Returns a source of messages in a fixed mix: of eight, three casts, a reply, a like and its removal, the removal of a cast, and a follow, its
- * removal or a biography.
+ * Returns a source of messages in a fixed mix. Out of eight: three casts, a reply, a like and its removal, the removal of a
+ * cast, and a follow, its removal or a biography.
  */
 export function createMessages(targets: readonly Target[]): () => NextMessage {
   const keyring = createKeyring();
@@ -120,7 +120,7 @@ function like(fid: number, target: Target, type: MessageType): Content {
   return { fid, type, body: { $case: "reactionBody", value } };
 }
 
-/** Follows everybody of a list, then unfollows them. */
+/** Follows everyone on a list, then unfollows them. */
 function follow(fid: number, round: number): Content {
   const isBack = Math.floor(round / FOLLOWED.count) % 2 === 1;
   const target = FOLLOWED.first + (round % FOLLOWED.count);

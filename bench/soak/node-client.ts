@@ -8,10 +8,10 @@ export const OWNER = 3;
 const CALL_TIMEOUT_MS = 30_000;
 const MAX_ERROR_CHARS = 100;
 
-/** Calls a node as its clients do; a call that is not successful throws. */
+/** Calls a node as its clients do. A call that is not successful throws. */
 export interface NodeClient {
   call(path: string, init?: RequestInit): Promise<Response>;
-  /** A request within `/v2/svc`, signed by the owner's custody wallet. */
+  /** Sends a request within `/v2/svc`, signed by the owner's custody wallet. */
   signed<T>(method: Method, path: string, value?: object): Promise<T>;
 }
 

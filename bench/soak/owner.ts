@@ -6,15 +6,15 @@ import { type NodeClient, OWNER } from "./node-client.ts";
 import type { Behaviour, Receivers } from "./receivers.ts";
 import type { Tally } from "./tally.ts";
 
-/** An owner with webhooks, apps, keys and a session, and what the owner and the apps' users do again and again. */
+/** An owner with webhooks, apps, keys and a session, and the recurring actions of the owner and the apps' users. */
 export interface Owner {
   /** An API key that may read and write. */
   readonly writeKey: string;
-  /** A notification to the users whose clients work. */
+  /** Sends a notification to the users whose clients work. */
   send(): Promise<void>;
-  /** A notification to users whose clients fail in every way. */
+  /** Sends a notification to users whose clients fail in every way. */
   sendToTroubled(): Promise<void>;
-  /** Users whose client called its tokens invalid add the app again. */
+  /** Makes the users whose client called its tokens invalid add the app again. */
   renewTokens(): Promise<void>;
   renewSession(): Promise<void>;
   readBySession(): Promise<void>;
@@ -81,7 +81,7 @@ export async function createOwner(deps: {
   const writeKey = (await createKey("soak", ["read", "write"])).secret;
   await createWebhook("casts", "accept", { "cast.created": {} });
   await createWebhook("all", "accept", { "cast.created": {}, "reaction.created": {}, "follow.created": {} });
-  // Receivers with a fault get few events, so that none is left behind by a fixed rate.
+  // Faulty receivers get few events, so that none falls behind at a fixed rate.
   const faulty: readonly Behaviour[] = ["fail", "hang", "redirect", "cut", "flood"];
   for (const [at, behaviour] of faulty.entries())
     await createWebhook(behaviour, behaviour, { "user.updated": { fids: [1 + at] } });

@@ -6,7 +6,7 @@ const POINTS = 144;
 const PANEL = { width: 400, height: 132, gap: 20, top: 34, left: 44, bottom: 18 };
 const COLUMNS = 2;
 const HEAD_PX = 50;
-/** Values above this share of a series are cut off, so that one slow moment of the machine does not flatten the rest. */
+/** Values above this quantile of a series are cut off, so that one slow moment of the machine does not flatten the rest. */
 const SHOWN_SHARE = 0.98;
 
 interface Series {
@@ -20,7 +20,10 @@ interface Panel {
   readonly series: readonly Series[];
 }
 
-/** Draws a run as one SVG that is readable on light and dark pages. The shaded parts are the windows that the verdict compares. */
+/**
+ * Draws a run as one SVG that is readable on light and dark pages. The shaded parts are the windows that the verdict
+ * compares.
+ */
 export function drawSoak(run: SoakRun, verdict: Verdict): string {
   const endSecs = run.samples.at(-1)?.atSecs ?? 1;
   const points = buckets(run.samples, Math.max(run.start.sampleSecs, endSecs / POINTS));
@@ -111,7 +114,7 @@ function drawPanel(
   ].join("\n");
 }
 
-/** The end of an axis that is a round number, and its steps. */
+/** Returns a round number as the end of an axis, with its steps. */
 function niceScale(most: number): { readonly end: number; readonly steps: number } {
   const power = 10 ** Math.floor(Math.log10(most));
   for (const [factor, steps] of [
@@ -138,7 +141,7 @@ function unitOf(endSecs: number): { readonly name: string; readonly secs: number
   return endSecs >= 120 ? { name: "minutes", secs: 60 } : { name: "seconds", secs: 1 };
 }
 
-/** As in "2.4 hours". */
+/** Formats a duration, as in "2.4 hours". */
 export function durationText(secs: number): string {
   const unit = unitOf(secs);
   return `${Number((secs / unit.secs).toFixed(1))} ${unit.name}`;

@@ -1,7 +1,7 @@
 /**
- * Asks the node and a bare server in turns, one request at a time at a fixed rate, in a process of its own, so that the work of the load
- * does not count as latency. `bun bench/soak/prober.ts <JSON of ProbeOptions>` prints the JSON of `Probes` since the last line for
- * each line of its input.
+ * Calls the node and a bare server alternately, one request at a time at a fixed rate, in a separate process, so that the
+ * work of the load does not count as latency. `bun bench/soak/prober.ts <JSON of ProbeOptions>` prints, for each line of its
+ * input, the JSON of `Probes` since the previous line.
  */
 import { fdatasyncSync, openSync, writeSync } from "node:fs";
 import { Connection } from "../open-loop.ts";
@@ -14,11 +14,11 @@ export interface ProbeOptions {
   readonly requestsPerSec: number;
   /** The paths of each kind of read. */
   readonly paths: Readonly<Record<string, readonly string[]>>;
-  /** A file beside the databases of the node, to which a page is written and synced each second. */
+  /** A file next to the node's databases, to which a page is written and synced every second. */
   readonly syncedFile: string;
 }
 
-/** Microseconds of each request, by kind, and how many of the node failed. */
+/** Microseconds of each request, by kind, and the number of the node's requests that failed. */
 export interface Probes {
   readonly node: Record<string, number[]>;
   readonly bare: Record<string, number[]>;
@@ -27,7 +27,7 @@ export interface Probes {
 
 const TIMEOUT_MS = 20_000;
 
-/** One connection that is opened again after it was closed. */
+/** Returns a client with one connection, which is reopened after it was closed. */
 function client(origin: string): (path: string) => Promise<{ us: number; ok: boolean }> {
   const { hostname, port } = new URL(origin);
   let connection: Connection | undefined;

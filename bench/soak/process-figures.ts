@@ -13,7 +13,7 @@ const GAUGES = [
   'index_rows{kind="messages"}',
 ] as const;
 
-/** Reads what Linux, the data directory and `/metrics` say about a node. */
+/** Reads what Linux, the data directory and `/metrics` report about a node. */
 export async function readNodeFigures(options: {
   readonly pid: number;
   readonly url: string;

@@ -2,18 +2,21 @@ import type { Tally } from "./tally.ts";
 
 /** Servers that the node calls: receivers of webhooks, and clients that accept notifications. */
 export interface Receivers {
-  /** The URL of a receiver that behaves in this way. */
+  /** Returns the URL of a receiver that behaves in this way. */
   url(behaviour: Behaviour): string;
-  /** Tokens that a client has called invalid, which the node has therefore disabled. */
+  /** Returns tokens that a client has called invalid, which the node has therefore disabled. */
   takeInvalidTokens(): string[];
-  /** Says when a cast was submitted, so that its delivery is timed. */
+  /** Records when a cast was submitted, so that its delivery is timed. */
   expect(hash: string): void;
   stop(): Promise<void>;
 }
 
 export type Behaviour = "accept" | "fail" | "hang" | "redirect" | "cut" | "flood" | "invalid" | "garbage";
 
-/** Casts whose delivery is awaited, at most; those that no webhook matches are forgotten in the order of their submits. */
+/**
+ * Maximum number of casts whose delivery is awaited. Those that no webhook matches are dropped in the order of their
+ * submits.
+ */
 const MAX_EXPECTED = 1000;
 /** Longer than the node waits. */
 const HANG_MS = 60_000;
@@ -69,7 +72,7 @@ export function startReceivers(tally: Tally): Receivers {
       }
     },
   });
-  /** Closes each connection when its request has arrived, half of them within a response. */
+  /** Closes each connection once its request has arrived, half of them in the middle of a response. */
   let cuts = 0;
   const cutting = Bun.listen({
     hostname: "127.0.0.1",

@@ -12,9 +12,9 @@ import { createTally } from "./tally.ts";
 
 export interface SoakOptions {
   readonly hours: number;
-  /** Starts a node with a demo network and these flags; the directory does not exist yet. */
+  /** Starts a node with a demo network and these flags. The directory does not exist yet. */
   readonly start: (dataDir: string, args: readonly string[]) => Promise<RunningNode>;
-  /** Where the samples go. */
+  /** File to which samples are written. */
   readonly file: string;
   readonly sampleSecs?: number;
   readonly probesPerSec?: number;
@@ -22,17 +22,18 @@ export interface SoakOptions {
 
 const SAMPLE_SECS = 10;
 const PROBES_PER_SEC = 40;
-/** A reading of the kinds of memory walks the page tables, so not every sample has one. */
+/** Reading the kinds of memory walks the page tables, so not every sample includes it. */
 const ANONYMOUS_EVERY = 6;
 const PATHS_OF_KIND = 8;
 const READERS = { first: 21, count: 150 };
 
 const SETTINGS = [
   ...["net.allow_http=true", "net.allow_cidrs=127.0.0.0/8", "http.workers=1", "log.level=warn"],
-  // What is kept for a time is full before the verdict looks, in a run of more than two hours.
+  // In a run of more than two hours, data that is kept for a limited time has reached its full size before the verdict's
+  // windows.
   ...["stream.retention_hours=1", "hub.event_retention_hours=1", "send.dedupe_ttl_secs=300"],
   ...["auth.signed_at_window_secs=60", "send.send_timeout_secs=2", "webhooks.delivery_timeout_secs=2"],
-  // All clients have one address.
+  // All clients have the same address.
   ...[
     "stream.max_connections_per_ip=100",
     "api_keys.writes_per_minute=600",
@@ -42,8 +43,8 @@ const SETTINGS = [
 const ARGS = SETTINGS.flatMap((setting) => ["--set", setting]);
 
 /**
- * Runs a node of the compiled program over a demo network under a mixed load at fixed rates, with faults, and writes a sample of everything
- * each ten seconds. Ends with the last sample; a plot and a verdict are made of the file.
+ * Runs a node of the compiled program over a demo network under a mixed load at fixed rates, with faults, and writes a
+ * sample of everything every ten seconds. Ends with the last sample. A plot and a verdict are made from the file.
  */
 export async function runSoak(options: SoakOptions): Promise<void> {
   const { hours, start, file, sampleSecs = SAMPLE_SECS, probesPerSec = PROBES_PER_SEC } = options;
@@ -62,7 +63,7 @@ export async function runSoak(options: SoakOptions): Promise<void> {
     paths,
     syncedFile: join(dir.path, "synced"),
   });
-  // A conversation that is read gets no replies: it would grow, and the bare server's response would not.
+  // Conversations that are read get no replies; otherwise they would grow, while the bare server's responses would not.
   const load = await startLoad({ node, receivers, targets: targets.slice(PATHS_OF_KIND), tally });
   const status = (await (await fetch(`${node.url}/status`)).json()) as { version: string };
   const samples = createSampleFile(file, {
@@ -141,7 +142,7 @@ function pathsOf(targets: readonly Target[]): ProbeOptions["paths"] {
   };
 }
 
-/** Starts a bare server that returns what the node returns now. */
+/** Starts a bare server that returns the node's present responses. */
 async function startBare(url: string, paths: ProbeOptions["paths"], dir: string) {
   const bodies: Record<string, string> = {};
   for (const path of Object.values(paths).flat()) {

@@ -10,32 +10,32 @@ export interface SoakStart {
   readonly cores: number;
 }
 
-/** One reading of everything, and what happened since the reading before. */
+/** One reading of everything, and what happened since the previous one. */
 export interface Sample {
-  /** Seconds since the load began. */
+  /** Seconds since the load started. */
   readonly atSecs: number;
   readonly node: NodeFigures;
-  /** CPU time of the load and of the bare server since they began, in microseconds. */
+  /** CPU time of the load and of the bare server since they started, in microseconds. */
   readonly loadCpuUs: number;
   readonly bareCpuUs: number;
-  /** Resident memory of the process that makes the load. */
+  /** Resident memory of the process that generates the load. */
   readonly loadRssBytes: number;
-  /** Load averages of the machine and its total CPU time, which say how busy others keep it. */
+  /** Load average of the machine, and its total CPU time, which show how busy other work keeps it. */
   readonly loadAverage: number;
-  /** What was done since the last sample, by name. */
+  /** Number of successful actions since the last sample, by name. */
   readonly done: Readonly<Record<string, number>>;
-  /** What failed although it should not have, by name and reason. */
+  /** Number of unexpected failures, by name and reason. */
   readonly failed: Readonly<Record<string, number>>;
   /** Microseconds of each call since the last sample, by kind. */
   readonly tookUs: Readonly<Record<string, readonly number[]>>;
-  /** The same of the bare server, which was asked in turns. */
+  /** The same for the bare server, which was called alternately. */
   readonly bareTookUs: Readonly<Record<string, readonly number[]>>;
 }
 
-/** The process of the node, from `/proc`, its data directory and `/metrics`. */
+/** Figures of the node's process, from `/proc`, its data directory and `/metrics`. */
 export interface NodeFigures {
   readonly rssBytes: number;
-  /** Memory that no file backs, where it was read: a reading walks the page tables. */
+  /** Memory not backed by a file, if it was read: reading it walks the page tables. */
   readonly anonymousBytes?: number;
   readonly threads: number;
   readonly descriptors: number;
@@ -55,14 +55,14 @@ export interface SoakRun {
   readonly samples: readonly Sample[];
 }
 
-/** Writes a file of samples line by line, so that a run that is killed leaves what it had. */
+/** Writes a file of samples line by line, so that a run that is killed leaves its samples so far. */
 export function createSampleFile(path: string, start: SoakStart): { add(sample: Sample): void } {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${JSON.stringify(start)}\n`);
   return { add: (sample) => appendFileSync(path, `${JSON.stringify(sample)}\n`) };
 }
 
-/** Reads a file of samples, also one that is still written: an unfinished last line does not count. */
+/** Reads a file of samples, even one that is still being written: an unfinished last line does not count. */
 export function readSampleFile(path: string): SoakRun {
   const [first = "", ...lines] = readFileSync(path, "utf8").split("\n").slice(0, -1);
   if (first === "") throw new Error(`${path} has no samples`);

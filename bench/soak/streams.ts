@@ -1,9 +1,9 @@
 import { Client, credentials } from "@grpc/grpc-js";
 import type { Tally } from "./tally.ts";
 
-/** Streams that a client follows until `signal` is aborted; a stream that ends before is a fault. */
+/** Streams that a client follows until `signal` is aborted. A stream that ends earlier counts as a fault. */
 
-/** Follows the stream of events over server-sent events, then hangs up. */
+/** Follows the event stream over server-sent events, then disconnects. */
 export async function overEvents(url: string, signal: AbortSignal, tally: Tally): Promise<void> {
   try {
     const response = await fetch(`${url}/v2/svc/stream?kinds=cast.created`, { signal });
@@ -16,7 +16,7 @@ export async function overEvents(url: string, signal: AbortSignal, tally: Tally)
   tally.done("event streams");
 }
 
-/** The same over a WebSocket, which it closes or cuts. */
+/** Does the same over a WebSocket, which it closes or cuts. */
 export async function overWebSocket(
   url: string,
   signal: AbortSignal,

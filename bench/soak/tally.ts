@@ -1,12 +1,12 @@
 /** What the parts of a soak did, failed to do and how long it took, since it was last taken. */
 export interface Tally {
   done(what: string): void;
-  /** Counts what should not have happened, with its reason. */
+  /** Counts something that should not have happened, with its reason. */
   failed(what: string, reason: unknown): void;
-  /** Runs a call and notes its time, unless it fails: that is counted. */
+  /** Runs a call and records its time. If it fails, that is counted instead. */
   timed(what: string, call: () => Promise<unknown>): Promise<void>;
   took(what: string, us: number): void;
-  /** Returns everything and begins again. */
+  /** Returns everything and starts over. */
   take(): {
     readonly done: Record<string, number>;
     readonly failed: Record<string, number>;

@@ -1,7 +1,7 @@
 import { type Bucket, buckets, callsIn, MEASURES, percentile } from "./measures.ts";
 import type { Sample, SoakRun } from "./samples.ts";
 
-/** Whether a node is at the end as it was after it had warmed up. */
+/** Whether a node is in the same condition at the end as after it had warmed up. */
 export interface Verdict {
   readonly passed: boolean;
   readonly startedAt: string;
@@ -10,7 +10,7 @@ export interface Verdict {
   readonly warmUpSecs: number;
   readonly windowSecs: number;
   readonly figures: readonly VerdictFigure[];
-  /** Least-squares growth of resident memory after the warm-up. */
+  /** Growth of resident memory after the warm-up, by least squares. */
   readonly memoryGrowthPerHour: number;
   readonly failed: Readonly<Record<string, number>>;
   readonly failedShare: number;
@@ -25,21 +25,23 @@ export interface VerdictFigure {
   readonly passed: boolean;
 }
 
-/** What is kept for an hour fills up before, in a run of two hours or more. */
+/** Data that is kept for an hour has reached its full size before this, in a run of two hours or more. */
 const WARM_UP_SHARE = 0.5;
 const WINDOW_SHARE = 1 / 8;
 const BUCKETS_PER_WINDOW = 12;
 const MIN_BUCKETS = 4;
 const MAX_GROWTH = 1.1;
-/** Of a count such as that of descriptors: one connection more is not growth. */
+/** Minimum difference for counts such as that of descriptors: one more connection is not growth. */
 const MIN_GROWTH = 2;
-/** Calls that failed although they should not have, at most. */
+/** Maximum share of unexpected failures. */
 const MAX_FAILED_SHARE = 0.001;
 const BYTES_PER_MB = 1e6;
 
 /**
- * Compares the last window of a run with the first one after the warm-up: nothing may be more than 10 % higher. Latencies and CPU time are ratios
- * to a bare server that was asked in turns, because the machine may have other work. Throws for a run that is too short to have windows.
+ * Compares the last window of a run with the first one after the warm-up: nothing may be more than 10 % higher. Latencies
+ * and CPU times are ratios to a bare server that was called alternately, because the machine may have other work.
+ *
+ * @throws Error for a run that is too short to have windows.
  */
 export function evaluate({ start, samples }: SoakRun): Verdict {
   const endSecs = samples.at(-1)?.atSecs ?? 0;
@@ -51,7 +53,7 @@ export function evaluate({ start, samples }: SoakRun): Verdict {
   const between = (from: number, to: number) => {
     const found = all.filter(({ atSecs }) => atSecs >= from && atSecs <= to);
     const distance = ({ atSecs }: Bucket) => Math.abs(atSecs - (from + to) / 2);
-    // On a busy machine a short run may have no sample in a window.
+    // On a busy machine, a short run may have no sample in a window.
     return found.length > 0 ? found : [...all].sort((a, b) => distance(a) - distance(b)).slice(0, 1);
   };
   const windows = {
@@ -103,7 +105,7 @@ function failures(samples: readonly Sample[]): Pick<Verdict, "failed" | "failedS
   return { failed, failedShare: bad / Math.max(1, bad + good) };
 }
 
-/** Bytes an hour, by least squares. */
+/** Returns the growth in bytes per hour, by least squares. */
 function growthPerHour(samples: readonly Sample[]): number {
   const mean = (of: (sample: Sample) => number) =>
     samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
@@ -113,7 +115,7 @@ function growthPerHour(samples: readonly Sample[]): number {
   return covariance / mean((sample) => (hoursOf(sample) - meanHours) ** 2);
 }
 
-/** A table for a terminal. */
+/** Returns a table for a terminal. */
 export function verdictTable(verdict: Verdict): string {
   const { figures, warmUpSecs, windowSecs, hours, memoryGrowthPerHour, failed, failedShare } = verdict;
   const rows = figures.map(({ name, unit, first, last, passed }) =>
