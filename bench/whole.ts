@@ -178,7 +178,7 @@ async function readyNode(
     secs: (performance.now() - startedMs) / 1000,
     mostBytes,
     mostLogBytes,
-    mostResidentBytes: mostRssOf(node.pid),
+    mostResidentBytes: peakRssOf(node.pid),
   };
 }
 
@@ -202,7 +202,7 @@ function bytesOf(pid: number, dataDir: string): number {
 }
 
 /** Returns a process's peak resident memory, in bytes. */
-function mostRssOf(pid: number): number {
+function peakRssOf(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
 }
 

@@ -71,7 +71,7 @@ function gapsOf(db: SideDatabase, { from, to, now, step, distance, t }: Rows): G
     if (at - last > GAP_STEPS * distance) {
       // A row of a minute or an hour is dated at its start.
       const begin = isAfterRow ? last + distance : last;
-      gaps.push({ from: begin, to: at, why: whyOf(db, begin, at, { known, kept }) });
+      gaps.push({ from: begin, to: at, why: reasonForGap(db, begin, at, { known, kept }) });
     }
     last = Math.max(last, at);
   }
@@ -79,7 +79,7 @@ function gapsOf(db: SideDatabase, { from, to, now, step, distance, t }: Rows): G
 }
 
 /** Returns why there are no figures for a time. */
-function whyOf(
+function reasonForGap(
   db: SideDatabase,
   from: number,
   to: number,

@@ -87,7 +87,7 @@ export interface ResolvedStart {
 }
 
 /** Returned if the events after a client's position are deleted, or were never here. */
-interface GoneEvents {
+interface MissingEvents {
   readonly oldest: StreamPosition;
 }
 
@@ -120,7 +120,7 @@ export function resolveStart(
   { oldest, head }: LogEnds,
   { from, untilSecs, skipsGap }: StreamStart,
   retainedFrom: number,
-): Result<ResolvedStart, GoneEvents> {
+): Result<ResolvedStart, MissingEvents> {
   const beginsAt = (position: StreamPosition | undefined, seenBlocks: ShardBlocks = NO_BLOCKS) =>
     ok({ position, gap: undefined, oldest, seenBlocks });
   const gone = (wanted: StreamPosition | undefined) =>
@@ -132,7 +132,7 @@ export function resolveStart(
     const { position: wanted } = from;
     if (wanted === undefined) return gone(undefined);
     if (wanted.logId !== oldest.logId) {
-      const position = positionBehind(db, wanted.blocks, { oldest, head });
+      const position = positionAfterBlocks(db, wanted.blocks, { oldest, head });
       return position ? beginsAt(position, wanted.blocks) : gone(wanted);
     }
     return wanted.seq >= oldest.seq && wanted.seq <= head.seq ? beginsAt(wanted) : gone(wanted);
@@ -165,7 +165,7 @@ export function resolveStart(
  *
  * @returns undefined if events after one of the blocks may be missing here.
  */
-function positionBehind(
+function positionAfterBlocks(
   db: IndexDatabase,
   seen: ShardBlocks,
   { oldest, head }: LogEnds,

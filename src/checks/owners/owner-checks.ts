@@ -145,7 +145,7 @@ export function createOwnerChecks(deps: OwnerChecksDeps): OwnerChecks {
     }
     if (opening.length > room)
       throttle((others) =>
-        log.warn({ ...others, open: open.length }, "Owners have too many open incidents: others wait"),
+        log.warn({ ...others, open: open.length }, "Owners have too many open incidents: further ones wait"),
       );
   }
 

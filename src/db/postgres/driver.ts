@@ -202,7 +202,7 @@ function openVerifiedDriver(options: PgDriverOptions, verify: VerifyConnection):
     runText: (text) => use((sql) => runnerOf(sql).runText(text)),
     copyIn: (text, chunks) => use((sql) => runnerOf(sql).copyIn(text, chunks)),
     copyOut() {
-      throw new Error("a copy needs a driver of its own");
+      throw new Error("a copy needs its own driver");
     },
     begin: (body) => use((sql) => sql.begin((transaction) => body(runnerOf(transaction))) as Promise<never>),
     close() {

@@ -140,7 +140,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
       const deadline = setTimeout(
         () => {
           isLate = true;
-          reject(new NoAnswer());
+          reject(new NoResponse());
           const absent = () => {
             breaker.trip(NO_ANSWER);
             replace(generation);
@@ -186,7 +186,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
         stats.count("done", performance.now() - startedMs);
         return result;
       } catch (cause) {
-        const fault = cause instanceof NoAnswer ? "unknown" : faultOf(cause);
+        const fault = cause instanceof NoResponse ? "unknown" : faultOf(cause);
         if (cause instanceof StateUnavailable || !fault) {
           const isAway = cause instanceof StateUnavailable;
           stats.count(isAway ? "unavailable" : "failed", performance.now() - startedMs);
@@ -218,7 +218,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
     const reason = messageOf(cause);
     const isAway = fault !== "undone" || isReadOnlyServer(cause);
     // A missing response counts only if the try had enough time, unless no connection could be made before.
-    if (!closed && isAway && (!(cause instanceof NoAnswer) || tries.not_sent > 0)) breaker.trip(reason);
+    if (!closed && isAway && (!(cause instanceof NoResponse) || tries.not_sent > 0)) breaker.trip(reason);
     return new StateUnavailable(reason, { cause, mayHaveHappened: tries.unknown > 0 });
   }
 
@@ -231,7 +231,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
     async [Symbol.asyncDispose]() {
       closed = true;
       current.driver.close();
-      for (const { reject } of waiters.splice(0)) reject(new StateUnavailable("the node shuts down"));
+      for (const { reject } of waiters.splice(0)) reject(new StateUnavailable("the node is shutting down"));
     },
   };
 }
@@ -247,7 +247,7 @@ function messageOf(cause: unknown): string {
 const NO_ANSWER = "PostgreSQL did not answer in time";
 
 /** The caller's deadline passed. The outcome is unknown. */
-class NoAnswer extends Error {
+class NoResponse extends Error {
   constructor() {
     super(NO_ANSWER);
   }

@@ -97,7 +97,7 @@ export function openPgPools(deps: PgPoolsDeps): PgPools {
 /** Succeeds if a new connection reaches a server that accepts writes. */
 async function probe(driver: PgDriver): Promise<void> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error("no answer")), PROBE_TIMEOUT_MS);
+  const timer = setTimeout(() => late.reject(new Error("no response")), PROBE_TIMEOUT_MS);
   try {
     const asked = driver.runText("SELECT pg_is_in_recovery() AS standby");
     const [answer] = await Promise.race([asked, late.promise]);

@@ -110,7 +110,7 @@ export function postgresTaskDb(pool: PgPool): StateDb {
   return postgresStateDb({ synced: pool, unsynced: pool }, taskContext());
 }
 
-const noLock = () => Promise.reject(new Error("a decision of one statement takes no lock"));
+const noLock = () => Promise.reject(new Error("a decision with one statement must not take a lock"));
 
 function queriesOf(queries: PgQueries): Queries {
   return {

@@ -104,7 +104,7 @@ export function createGatewayRequest(client: OutboundClient) {
       const found = dataOf(new TextDecoder().decode(response.body));
       if (found !== undefined) return found;
     }
-    throw new Error("no gateway gave the data");
+    throw new Error("no gateway returned the data");
   };
 }
 

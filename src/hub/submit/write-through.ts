@@ -191,7 +191,7 @@ function refusedHere({ code, reason }: Rejection): SubmitResult {
   return { kind: "refused", code, reason };
 }
 
-const LOST: SubmitResult = { kind: "unknown", reason: "an earlier message of the write got no answer" };
+const LOST: SubmitResult = { kind: "unknown", reason: "an earlier message of the write got no response" };
 
 /**
  * Returns what an error of the upstream means for a message. Only its own codes for bad requests are a refusal; after

@@ -128,7 +128,7 @@ export function createEventReads(context: ReadContext): EventReads {
    * Refuses a page after a position that retention has passed, because events between the two pages are deleted. Whole
    * blocks are deleted, so the rest of the position's block may be among them.
    */
-  function goneBehind(
+  function refusalOfPrunedPage(
     [shard, id]: readonly [number, number],
     reverse: boolean,
   ): Result<never, Refusal> | undefined {
@@ -159,8 +159,9 @@ export function createEventReads(context: ReadContext): EventReads {
     async events({ fromId, shards }, query, format, reader) {
       const { stopId = Number.MAX_SAFE_INTEGER } = query;
       const position = eventTokens.decode(query);
-      const gone = position.ok && position.value && goneBehind(position.value, query.reverse ?? false);
-      if (gone) return gone;
+      const refusal =
+        position.ok && position.value && refusalOfPrunedPage(position.value, query.reverse ?? false);
+      if (refusal) return refusal;
       const list = {
         tokens: eventTokens,
         sizes: EVENT_PAGES,

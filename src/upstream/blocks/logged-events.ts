@@ -40,7 +40,7 @@ export class LoggedEvents {
       readonly deletedMessages: readonly Uint8Array[];
     },
   ): void {
-    const value = { message: encoded, deletedMessages: deletedMessages.map(bare) };
+    const value = { message: encoded, deletedMessages: deletedMessages.map(messageWithoutData) };
     const body = encodeHubBody({ $case: "merge", value });
     this.#events.push({ id, type: HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE, fid, body });
   }
@@ -78,15 +78,15 @@ function withoutData(body: HubEventBody): HubEventBody {
   switch (body.$case) {
     case "prune":
     case "revoke":
-      return { $case: body.$case, value: { message: bare(body.value.message) } };
+      return { $case: body.$case, value: { message: messageWithoutData(body.value.message) } };
     case "proofs": {
       const { proofMessage, deletedProofMessage } = body.value;
       return {
         $case: "proofs",
         value: {
           ...body.value,
-          proofMessage: proofMessage && bare(proofMessage),
-          deletedProofMessage: deletedProofMessage && bare(deletedProofMessage),
+          proofMessage: proofMessage && messageWithoutData(proofMessage),
+          deletedProofMessage: deletedProofMessage && messageWithoutData(deletedProofMessage),
         },
       };
     }
@@ -96,7 +96,7 @@ function withoutData(body: HubEventBody): HubEventBody {
 }
 
 /** Returns a message without `data`. A message that cannot be decoded is returned unchanged. */
-function bare(message: Uint8Array): Uint8Array {
+function messageWithoutData(message: Uint8Array): Uint8Array {
   const decoded = decodeMessage(message);
   return decoded.ok ? encodeMessage(decoded.value) : message;
 }

@@ -60,7 +60,7 @@ export class ChannelCalls {
       },
     );
     if (read.response === undefined)
-      throw new MalformedError(`responds to ${method} with what cannot be decoded: ${read.cause}`);
+      throw new MalformedError(`sends an undecodable response to ${method}: ${read.cause}`);
     return read.response;
   }
 

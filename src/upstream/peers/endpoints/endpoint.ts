@@ -50,7 +50,7 @@ export class Endpoint {
   #askedAtMs = 0;
   /** Its last two responses, the newer one first. */
   #arrived: readonly { readonly answer: NodeAnswer; readonly atMs: number }[] = [];
-  #reason: string | undefined = "it has not answered yet";
+  #reason: string | undefined = "it has not responded yet";
   #isPartial = false;
   #prunedUntilMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
