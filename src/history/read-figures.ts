@@ -8,7 +8,7 @@ import type { FiguresPage, FiguresQuery, Gap } from "./rpc.ts";
 export const MAX_POINTS = 2_000;
 const STEPS: readonly FigureStep[] = [5, 60, 3600];
 const HOUR_SECS = 3600;
-/** Rows at least this many steps apart have a gap between them. */
+/** Rows more than this many steps apart have a gap between them. */
 const GAP_STEPS = 3;
 /** How late the newest rows may be, since they arrive once a minute. */
 const LATE_SECS = 130;

@@ -13,7 +13,7 @@ export interface SharedFigures {
 }
 
 const UNAVAILABLE = "the figures of other nodes cannot be read now";
-/** Rows at least this many steps apart have a gap between them. */
+/** Rows more than this many steps apart have a gap between them. */
 const GAP_STEPS = 3;
 
 /** A running mean. */

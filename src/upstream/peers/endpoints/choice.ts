@@ -55,7 +55,7 @@ export function createChoice(state: {
     return Math.max(0, ...known.map((shard) => other.headAt(one.askedAtMs, shard) - headOf(one, shard)));
   }
 
-  /** Reports whether a node has as many shards as the index; before the index has any, as many as most nodes have. */
+  /** Reports whether a node has as many shards as the index or, if no configured node has that many, as most of them have. */
   function hasOurShards({ answer }: Endpoint): boolean {
     const known = configured.flatMap((one) => (one.answer && !one.isRefused ? [one.answer.shards] : []));
     const ours = shards();
@@ -79,8 +79,8 @@ export function createChoice(state: {
     (!wantsFill() || one.mayFill);
 
   /**
-   * Reports whether a node from the settings confirms the head of a discovered one, whose blocks are verified: a discovered
-   * node is never the only source.
+   * Reports whether a node from the settings has about the same heads as a discovered one, whose blocks are verified: a
+   * discovered node is never the only source.
    */
   const isVouchedFor = (one: Endpoint) =>
     isVerified() &&
