@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { storedAccount } from "../../src/db/index/trie/account-roots.ts";
@@ -11,19 +11,22 @@ import {
   shardProof,
 } from "../../src/db/index/trie/shard-proofs.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import type { RelayedBatch } from "../../src/ingest/relayed-op.ts";
+import type { EncodedRecord } from "../../src/ingest/record.ts";
+import type { RelayedBatch, RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { encodeKeyRecord } from "../../src/ingest/trie/key-records.ts";
 import { createRootKeeper } from "../../src/ingest/trie/root-keeper.ts";
 import { NO_BUDGET } from "../../src/ingest/trie/work-budget.ts";
 import { packBytes } from "../../src/lib/bytes.ts";
+import { slotOf } from "../../src/protocol/message/merge-rules.ts";
 import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
-import { accountPrefix, keysOfSigned, onChainKey } from "../../src/trust/trie-key.ts";
+import { accountPrefix, fnameKeyOf, keysOfSigned, onChainKey } from "../../src/trust/trie-key.ts";
 import { ManualClock } from "../support/clock.ts";
 import { rentEvent } from "../support/events.ts";
+import { liveHashes } from "../support/live-messages.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
-import { bio, cast } from "../support/records.ts";
+import { bio, cast, compact, fname, link } from "../support/records.ts";
 import { expectOk } from "../support/result.ts";
 
 const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -148,32 +151,88 @@ test("a message that comes again stays in the trie, whether or not the block nam
   }
 });
 
-test("a message that the index has replaced already is in the trie until its block says that it is deleted", () => {
-  const [first, second] = [10, 20].map((at) => bio(5, `at ${at}`, at).bytes);
-  if (!first || !second) throw new Error("two messages");
-  const keyOf = (bytes: Uint8Array) => keysOfSigned(expectOk(decodeMessage(bytes)))[0] as Uint8Array;
-  const { db, apply } = startIndex(true);
-  using _ = db;
-  const merge = (
-    number: number,
-    message: Uint8Array,
-    ...records: readonly (readonly [Uint8Array, boolean])[]
-  ) => {
+describe("messages of blocks", () => {
+  const keyOf = ({ bytes }: EncodedRecord) => keysOfSigned(expectOk(decodeMessage(bytes)))[0] as Uint8Array;
+  let index: ReturnType<typeof startIndex>;
+  let number: number;
+  beforeEach(() => {
+    index = startIndex(true);
+    number = 8;
+  });
+  afterEach(() => index.db[Symbol.dispose]());
+
+  type Said = readonly [message: EncodedRecord, isPresent: boolean];
+  /** Applies a block that says which messages its trie gets and loses. Returns how the trie differs from the rows then. */
+  function block(op: Extract<RelayedOp, { kind: "merge" | "put" | "remove" }>, ...said: readonly Said[]) {
     const keyRecords = packBytes(
-      records.map(([key, isPresent]) => encodeKeyRecord({ kind: "key", key, isPresent })),
+      said.map(([message, isPresent]) => encodeKeyRecord({ kind: "key", key: keyOf(message), isPresent })),
     );
     const part = { number, time: DEFAULT_NOW_SECS, ops: 1, keyRecords };
-    apply({
-      ops: [{ kind: "merge", message, deleted: [], happenedAt: DEFAULT_NOW_SECS }],
-      followsKeys: true,
-      blocks: { ...BLOCK, first: number, last: number, parts: [part] },
-    });
+    const blocks = { ...BLOCK, first: number, last: number++, parts: [part] };
+    index.apply({ ops: [op], followsKeys: true, blocks });
+    return corrections();
+  }
+  const merge = ({ bytes: message }: EncodedRecord) =>
+    ({ kind: "merge", message, deleted: [], happenedAt: DEFAULT_NOW_SECS }) as const;
+  const [first, second] = [bio(5, "first", 10), bio(5, "second", 20)];
+  const [follow, state] = [link(5, "follow", 2, 10), compact(5, "follow", [3], 20)];
+  const corrections = () => [first, second, follow, state].map((one) => correction(index.db, 1, keyOf(one)));
+  const NONE = [undefined, undefined, undefined, undefined];
+
+  test("replace each other in the rows as in the trie", () => {
+    expect(block(merge(first), [first, true])).toEqual(NONE);
+    expect(block(merge(second), [second, true], [first, false])).toEqual(NONE);
+  });
+
+  test("leave the rows by themselves, and the trie when a block says it", () => {
+    block(merge(first), [first, true]);
+    const { store, slot } = slotOf(expectOk(decodeMessage(first.bytes)));
+    const ref = { fid: 5, store, slot, hash: expectOk(decodeMessage(first.bytes)).hash };
+    const removal = { kind: "remove", ref, happenedAt: DEFAULT_NOW_SECS } as const;
+    expect(block(removal)).toEqual([true, undefined, undefined, undefined]);
+    expect(block(removal, [first, false])).toEqual(NONE);
+  });
+
+  test("that are compacted leave the trie without a word of their block", () => {
+    expect(block(merge(follow), [follow, true])).toEqual(NONE);
+    expect(block(merge(state), [state, true])).toEqual(NONE);
+    expect(liveHashes(index.db)).toHaveLength(1);
+  });
+
+  test("that the index has replaced already are in the trie until their block says that they are deleted", () => {
+    // The rows are ahead of the trie.
+    index.apply({ ops: [{ ...merge(second), kind: "put" }], followsKeys: true });
+    expect(corrections()).toEqual([undefined, false, undefined, undefined]);
+    expect(block(merge(first), [first, true])).toEqual([true, false, undefined, undefined]);
+    expect(block(merge(second), [second, true], [first, false])).toEqual(NONE);
+  });
+});
+
+test("an fname that comes again stays in the trie, and one that moves or leaves has left it", () => {
+  const proofOf = (fid: number, ageSecs: number) => fname(fid, "one", ageSecs).bytes;
+  const keyOf = (fid: number) => fnameKeyOf(fid, Buffer.from("one")) as Uint8Array;
+  const { db, apply } = startIndex(true);
+  using _ = db;
+  let number = 8;
+  /** Returns which keys the rows do not say after a block that inserts and deletes some. */
+  const correctedAfter = (
+    proof: { readonly added?: Uint8Array; readonly removed?: Uint8Array },
+    ...records: readonly (readonly [fid: number, isPresent: boolean])[]
+  ) => {
+    const keyRecords = packBytes(
+      records.map(([fid, isPresent]) => encodeKeyRecord({ kind: "key", key: keyOf(fid), isPresent })),
+    );
+    const part = { number, time: DEFAULT_NOW_SECS, ops: 1, keyRecords };
+    const ops = [{ kind: "proof" as const, ...proof, happenedAt: DEFAULT_NOW_SECS }];
+    apply({ ops, followsKeys: true, blocks: { ...BLOCK, first: number, last: number++, parts: [part] } });
+    return [1, 2].filter((fid) => correction(db, 1, keyOf(fid)) !== undefined);
   };
-  // The rows are ahead of the trie.
-  apply({ ops: [{ kind: "put", message: second, happenedAt: DEFAULT_NOW_SECS }], followsKeys: true });
-  expect(correction(db, 1, keyOf(second))).toBe(false);
-  merge(8, first, [keyOf(first), true]);
-  expect([first, second].map((one) => correction(db, 1, keyOf(one)))).toEqual([true, false]);
-  merge(9, second, [keyOf(second), true], [keyOf(first), false]);
-  expect([...correctedAccounts(db, 1)]).toEqual([]);
+  const first = { added: proofOf(1, 10) };
+  expect(correctedAfter(first, [1, true])).toEqual([]);
+  expect(correctedAfter(first, [1, true])).toEqual([]);
+  expect(correctedAfter(first)).toEqual([]);
+  expect(correctedAfter({ added: proofOf(2, 5) }, [1, false], [2, true])).toEqual([]);
+  expect(correctedAfter({ removed: proofOf(2, 5) }, [2, false])).toEqual([]);
+  // The rows have lost it, of which no block says anything.
+  expect(correctedAfter(first)).toEqual([1]);
 });

@@ -12,6 +12,7 @@ import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
 import { bio, cast } from "../support/records.ts";
 import { expectOk } from "../support/result.ts";
+import { unverifiedRecords } from "../support/unverified-records.ts";
 
 let db: IndexDatabase;
 let faults: string[];
@@ -144,5 +145,41 @@ describe("a relayed batch", () => {
     expect([getPosition(db, position.key), faults.length]).toEqual([undefined, 1]);
     engine.applyRelayed({ ops: [], positions: [position], healed });
     expect([getPosition(db, position.key), faults.length]).toEqual([3, 1]);
+  });
+});
+
+describe("the bound of the index", () => {
+  const phasesOf = (work: (engine: ReturnType<typeof engineOf>) => void) => {
+    const phases: string[] = [];
+    const size = () => ({ bytes: 0, maxBytes: 1, isFull: false });
+    const bound = { isFull: () => false, size, setPhase: (phase: string) => void phases.push(phase) };
+    work(engineOf({ bound }));
+    return phases;
+  };
+  const build = (engine: ReturnType<typeof engineOf>) => {
+    while (engine.buildStep());
+  };
+
+  test("is that of the spool while a fill or an import writes it, of its build, and then of an index", () => {
+    const records = [cast(1, "a")];
+    const batch = {
+      records: records.map((record, offset) => ({ record, offset })),
+      validated: unverifiedRecords(records),
+    };
+    for (const spool of [
+      (engine: ReturnType<typeof engineOf>) => engine.applyRelayed({ ops: [], positions: [], spooled: [] }),
+      (engine: ReturnType<typeof engineOf>) => void engine.spoolImport(batch, [], 10),
+    ]) {
+      const phases = phasesOf((engine) => {
+        spool(engine);
+        build(engine);
+      });
+      expect([phases.at(0), phases.at(-1)]).toEqual(["spooling", "finished"]);
+      expect(new Set(phases.slice(1, -1))).toEqual(new Set(["building"]));
+    }
+  });
+
+  test("stays that of an index while nothing is spooled", () => {
+    expect(phasesOf((engine) => engine.applyRelayed({ ops: [], positions: [] }))).toEqual([]);
   });
 });

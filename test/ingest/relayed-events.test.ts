@@ -85,6 +85,42 @@ const CASES: readonly {
     events: [],
   },
   {
+    name: "an fname that moves without a word of its proof before",
+    given: [fname(1, "moved", 9000)],
+    ops: [{ ...at, kind: "proof", added: fname(2, "moved").bytes }],
+    events: ["user.updated 1", "user.updated 2"],
+  },
+  {
+    name: "an fname that is proved anew for its holder",
+    given: [fname(1, "kept", 9000)],
+    ops: [{ ...at, kind: "proof", added: fname(1, "kept").bytes }],
+    events: ["user.updated 1"],
+  },
+  {
+    name: "an fname that is released, and taken again",
+    given: [fname(1, "free", 9000)],
+    ops: [
+      { ...at, kind: "proof", added: fname(0, "free", 10).bytes },
+      { ...at, kind: "proof", added: fname(2, "free").bytes },
+    ],
+    events: ["user.updated 1", "user.updated 2"],
+  },
+  {
+    name: "a proof that leaves, of which another one is shown, and one that is shown",
+    given: [fname(1, "mine", 1000)],
+    ops: [
+      { ...at, kind: "proof", removed: fname(1, "mine", 9000).bytes },
+      { ...at, kind: "proof", removed: fname(1, "mine", 1000).bytes },
+    ],
+    events: ["user.updated 1"],
+  },
+  {
+    name: "an older proof of an fname",
+    given: [fname(1, "late", 1000)],
+    ops: [{ ...at, kind: "proof", added: fname(2, "late", 9000).bytes }],
+    events: [],
+  },
+  {
     name: "a registration",
     ops: [
       {

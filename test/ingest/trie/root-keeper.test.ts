@@ -3,6 +3,7 @@ import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/dat
 import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { putPosition } from "../../../src/db/index/positions.ts";
 import {
+  decodeKinds,
   dirtyKindsOf,
   isAnyDirty,
   markDirty,
@@ -33,7 +34,7 @@ import {
   REST_START,
   type TrieKey,
 } from "../../../src/trust/trie-key.ts";
-import { rentEvent } from "../../support/events.ts";
+import { registerEvent, rentEvent, signerEvent } from "../../support/events.ts";
 import { DEFAULT_NOW_SECS } from "../../support/messages.ts";
 import { shardRootOf } from "../../support/trie.ts";
 
@@ -52,16 +53,16 @@ beforeEach(() => {
 });
 afterEach(() => db[Symbol.dispose]());
 
-/** The network and the index get an event of an fid. Returns the kind that it changes. */
-function rents(fid: number, block: number): ChangedKind {
-  const event = rentEvent(fid, 1, { block });
+/** The network and the index get an event. Returns the kind that it changes. */
+function happens(event: OnChainEvent): ChangedKind {
   storeOnChainEvent(db, event);
   const key = onChainKey(OnChainEvent.encode(event).finish());
-  if (!key) throw new Error("a rent has a key");
+  if (!key) throw new Error("an on-chain event has a key");
   trie.set(key.toHex(), key);
   const keys = [{ rest: key.slice(REST_START), isPresent: true }];
-  return { shard: 1, account: accountPrefix(fid), kind: kindOfKey(key), keys };
+  return { shard: 1, account: accountPrefix(event.fid), kind: kindOfKey(key), keys };
 }
+const rents = (fid: number, block: number) => happens(rentEvent(fid, 1, { block }));
 
 /** The disk loses an event. */
 const loses = (block: number) => db.sqlite.run("DELETE FROM on_chain_events WHERE block_number = ?", [block]);
@@ -120,6 +121,8 @@ describe("the first roots", () => {
       firstBudget.refill(units);
       block(keeper);
       const stored = [1, 2, 3, 9].filter((fid) => storedAccount(db, 1, accountPrefix(fid)));
+      // Nothing is compared with the signed root before all are there.
+      expect(shardProof(db, 1).mismatches).toBe(0);
       return [rootsComputedUpTo(db), stored, areRootsKept(db), isProven()];
     });
     expect(steps).toEqual([
@@ -142,6 +145,8 @@ describe("the first roots", () => {
       false,
     ]);
     expect(isAnyDirty(db, 1)).toBe(false);
+    firstBudget.refill(0);
+    block(keeper, { kinds: [rents(1, 21)] });
     firstBudget.refill(9);
     block(keeper);
     expect(isProven()).toBe(true);
@@ -162,6 +167,45 @@ describe("a kind that changes", () => {
     budget.refill(1);
     block(keeper);
     expect([isAnyDirty(db, 1), isProven()]).toEqual([false, true]);
+  });
+
+  test("is computed when its turn comes, also after a later account was the last one", () => {
+    const [first, last] = [1, 2].sort((a, b) => Buffer.compare(accountPrefix(a), accountPrefix(b))) as [
+      number,
+      number,
+    ];
+    for (const fid of [first, last]) rents(fid, fid);
+    const budget = startBudget();
+    const keeper = keeperOf({ budget, firstBudget: NO_BUDGET });
+    block(keeper);
+    for (const [place, fids] of [
+      [10, [first, last]],
+      [20, [first]],
+    ] as const) {
+      budget.refill(0);
+      block(keeper, { kinds: fids.map((fid) => ({ ...rents(fid, place + fid), keys: undefined })) });
+      expect(isAnyDirty(db, 1)).toBe(true);
+      budget.refill(9);
+      block(keeper);
+      expect([isAnyDirty(db, 1), isProven()]).toEqual([false, true]);
+    }
+  });
+
+  test("is computed though more kinds than are looked at together have to wait for their hour", () => {
+    const fids = Array.from({ length: 71 }, (_, n) => n + 1).sort((a, b) =>
+      Buffer.compare(accountPrefix(a), accountPrefix(b)),
+    );
+    const last = fids.pop() as number;
+    const large = fids.map((fid) => ({ ...rents(fid, fid), keys: undefined }));
+    for (const fid of fids) rents(fid, 100 + fid);
+    const keeper = keeperOf({ maxKeysAtOnce: 1 });
+    // Computed, and then again within the hour.
+    for (let n = 0; n < 2; n++) block(keeper, { kinds: large });
+    const { account, kind } = rents(last, last);
+    markDirty(db, 1, account, kind);
+    for (let n = 0; n < 2; n++) block(keeper);
+    expect(dirtyKindsOf(db, 1, account)).toEqual([]);
+    expect(dirtyKindsOf(db, 1, accountPrefix(fids[0] as number))).toHaveLength(1);
   });
 
   test("costs no budget while its keys are kept", () => {
@@ -205,13 +249,39 @@ describe("a kind that changes", () => {
     expect(isComputedAt(6, HOUR_SECS + 1)).toEqual([false, false]);
   });
 
+  test("waits its hour whatever other accounts have as many keys", () => {
+    const kinds = [1, 2].map((fid) => ({ ...rents(fid, fid), keys: undefined }));
+    for (const fid of [1, 2]) rents(fid, 10 + fid);
+    const keeper = keeperOf({ maxKeysAtOnce: 1 });
+    block(keeper, { kinds });
+    block(keeper, { kinds });
+    expect([1, 2].map((fid) => dirtyKindsOf(db, 1, accountPrefix(fid)).length)).toEqual([1, 1]);
+  });
+
   test("with just as many keys as are read at once does not wait", () => {
     const kind = { ...rents(1, 1), keys: undefined };
-    const keeper = keeperOf({ maxKeysAtOnce: 1 });
+    const keeper = keeperOf({ maxKeysAtOnce: 2 });
     block(keeper);
-    rents(1, 2);
-    block(keeper, { kinds: [kind] });
-    expect(isProven()).toBe(true);
+    for (const place of [2, 3]) {
+      rents(1, place);
+      block(keeper, { kinds: [kind] });
+      expect(isProven()).toBe(true);
+    }
+  });
+
+  test("has its place among the other kinds of its account", () => {
+    const register = registerEvent(1, new Uint8Array(20).fill(1), { block: 1 });
+    const kinds = [
+      rents(1, 2),
+      happens(signerEvent(1, new Uint8Array(32).fill(1), { block: 3 })),
+      happens(register),
+    ];
+    const keeper = keeperOf();
+    block(keeper);
+    for (const { kind } of kinds) {
+      block(keeper, { kinds: [{ shard: 1, account: accountPrefix(1), kind }] });
+      expect(isProven()).toBe(true);
+    }
   });
 
   test("waits below an opaque child of its account until that is read again", () => {
@@ -229,6 +299,20 @@ describe("a kind that changes", () => {
     block(keeper, { kinds: [{ ...changed, kind: (kind >> 4) << 4, keys: undefined }] });
     expect(storedAccount(db, 1, account)?.root).not.toEqual(before ?? new Uint8Array());
     expect(isAnyDirty(db, 1)).toBe(false);
+  });
+
+  test("is not among those of its account below an opaque child, of which the index may have some keys", () => {
+    rents(1, 1);
+    const keeper = keeperOf();
+    block(keeper);
+    const [account, nibble] = [accountPrefix(1), 1];
+    const key = messageKey(1, MessageType.MESSAGE_TYPE_CAST_REMOVE, new Uint8Array(20).fill(1));
+    setCorrection(db, 1, key, true);
+    putOpaque(db, { shard: 1, account, nibble, root: new Uint8Array(20).fill(1), keys: 5 });
+    expect(kindOfKey(key)).toBe(nibble << 4);
+    block(keeper, { kinds: [{ shard: 1, account, kind: kindOfKey(key) }] });
+    const stored = decodeKinds(storedAccount(db, 1, account)?.kinds ?? new Uint8Array());
+    expect(stored.map(({ kind }) => kind >> 4)).toEqual([0]);
   });
 });
 
@@ -349,7 +433,9 @@ describe("an account that no block changes", () => {
       expect(isProven()).toBe(true);
       loses(1);
       const isNoticed = "maxKeysAtOnce" in deps && deps.maxKeysAtOnce === 2;
+      const before = storedAccount(db, 1, accountPrefix(1))?.root ?? new Uint8Array();
       expect(lostAt(keeper, change) !== undefined).toBe(isNoticed);
+      if (!isNoticed) expect(storedAccount(db, 1, accountPrefix(1))?.root).toEqual(before);
     }
   });
 
@@ -376,4 +462,15 @@ test("an account that is computed on request is up to date, whatever was stored 
     keeper.recompute(1, accountPrefix(1), NOW);
   });
   expect([isAnyDirty(db, 1), isProven()]).toEqual([false, true]);
+});
+
+test("an account that is computed on request is compared only once the roots of all are there", () => {
+  for (const fid of [1, 2]) rents(fid, fid);
+  const keeper = keeperOf({ firstBudget: NOTHING });
+  db.transaction(() => {
+    reachesNextBlock();
+    keeper.recompute(1, accountPrefix(1), NOW);
+  });
+  expect(storedAccount(db, 1, accountPrefix(1))).toBeDefined();
+  expect(shardProof(db, 1)).toMatchObject({ provenHeight: null, mismatches: 0 });
 });
