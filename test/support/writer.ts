@@ -40,6 +40,7 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
   const reader = openIndexReader(indexPath(dir));
   const clock = new ManualClock(DEFAULT_NOW_SECS);
   const newEvents = new EventSignal();
+  const newHubEvents = new EventSignal();
   const bound = createSizeBound({ db, maxBytes: 0 });
   const engine = createIngestEngine({
     db,
@@ -51,8 +52,8 @@ export async function startTestWriter(...fids: number[]): Promise<TestWriter> {
       if (!(cause instanceof StorageError)) throw cause;
     },
     onEvents: () => newEvents.raise(),
+    onHubEvents: () => newHubEvents.raise(),
   });
-  const newHubEvents = new EventSignal();
   const queue = new IngestQueue(engine);
   const { port1, port2 } = new MessageChannel();
   const retention = createLogRetention({

@@ -1,21 +1,27 @@
-import { expect, test } from "bun:test";
-import { openIndexInMemory } from "../../../src/db/index/database.ts";
+import { describe, expect, test } from "bun:test";
+import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
-import { correction } from "../../../src/db/index/trie/corrections.ts";
+import { correction, setCorrection } from "../../../src/db/index/trie/corrections.ts";
 import { KindRoots } from "../../../src/db/index/trie/kind-roots.ts";
+import { opaqueChildren } from "../../../src/db/index/trie/opaque.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
+import { storeOnChainEvent } from "../../../src/ingest/merge/registry.ts";
 import { type HealedAccount, healAccount, NotHealedError } from "../../../src/ingest/trie/heal-account.ts";
+import { shardOfFid } from "../../../src/protocol/network/shard.ts";
 import { FarcasterNetwork, UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
 import { accountRootOf, childOf, KindTrie } from "../../../src/trust/trie/trie.ts";
 import {
   ACCOUNT_BYTES,
   accountPrefix,
   fnameKey,
   kindOfKey,
+  onChainKey,
   REST_START,
+  type TrieKey,
 } from "../../../src/trust/trie-key.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { fnameProof } from "../../support/events.ts";
+import { fnameProof, rentEvent } from "../../support/events.ts";
 import { DEFAULT_NOW_SECS, makeWallet } from "../../support/messages.ts";
 
 const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -30,7 +36,7 @@ function keyOf(proof: Uint8Array): Uint8Array {
 }
 
 /** An index with the names of an account. */
-function indexWith(names: readonly string[]) {
+function indexWith(names: readonly string[], shards = 1) {
   const db = openIndexInMemory();
   claimNetwork(db, "mainnet");
   const engine = createIngestEngine({
@@ -42,7 +48,7 @@ function indexWith(names: readonly string[]) {
     },
   });
   const ops = names.map((name) => ({ kind: "proof", added: proofOf(name), happenedAt: 0 }) as const);
-  engine.applyRelayed({ ops, positions: [], shards: 1 });
+  engine.applyRelayed({ ops, positions: [], shards });
   return db;
 }
 
@@ -92,4 +98,82 @@ test("an account is not healed where no set of its uncertain keys has the root, 
   }
   using db = indexWith(seven.slice(1));
   healAccount({ db, network, kinds: new KindRoots(db, network, 1), shards: 1 }, signedWith(["g"]));
+});
+
+/** The account as the network has it, with these keys. */
+function signedOf(
+  keys: readonly TrieKey[],
+  { shard = 1, uncertain = [] as readonly TrieKey[] } = {},
+): HealedAccount {
+  const account = accountPrefix(FID);
+  const kinds = [...new Set(keys.map(kindOfKey))]
+    .sort((a, b) => a - b)
+    .flatMap((kind) => {
+      const trie = new KindTrie();
+      trie.start(account, kind);
+      for (const key of keys) if (kindOfKey(key) === kind) trie.add(key.slice(REST_START));
+      const root = trie.root();
+      return root ? [{ ...root, kind }] : [];
+    });
+  const children = Array.from({ length: 16 }, (_, nibble) => childOf(nibble, kinds) ?? []).flat();
+  return { shard, account, root: accountRootOf(kinds, [])?.root ?? new Uint8Array(), children, uncertain };
+}
+const placeOf = (n: number) => Buffer.alloc(36, n);
+const keyAt = (kind: number, n: number): TrieKey =>
+  Buffer.concat([accountPrefix(FID), Uint8Array.of(kind), placeOf(n)]);
+
+test("of events that no row derives, those are found that the root needs; what the rows have besides stays", () => {
+  using db = indexWith(["a"]);
+  const rent = rentEvent(FID, 1, { block: 1 });
+  storeOnChainEvent(db, rent);
+  const own = onChainKey(OnChainEvent.encode(rent).finish()) as TrieKey;
+  const [here, away, ofName] = [keyAt(6, 1), keyAt(6, 2), keyOf(proofOf("a"))];
+  const healed = signedOf([own, here], { uncertain: [here, away] });
+  healAccount({ db, network, kinds: new KindRoots(db, network, 1), shards: 1 }, healed);
+  expect([own, here, away, ofName].map((key) => correction(db, 1, key))).toEqual([
+    ...[undefined, true, undefined, false],
+  ]);
+  // Once it is equal, nothing is tried again.
+  setCorrection(db, 1, away, false);
+  healAccount({ db, network, kinds: new KindRoots(db, network, 1), shards: 1 }, healed);
+  expect(correction(db, 1, away)).toBe(false);
+});
+
+describe("children of an account", () => {
+  const UNKNOWN_KIND = 0xf8;
+  const healedWith = (db: IndexDatabase, healed: HealedAccount, shards: number) =>
+    healAccount({ db, network, kinds: new KindRoots(db, network, shards), shards }, healed);
+  const nibblesOf = (db: IndexDatabase, shard: number) =>
+    opaqueChildren(db, shard, accountPrefix(FID)).map(({ nibble, keys }) => [nibble, keys]);
+
+  test("of which no row derives keys become opaque, are replaced, and leave with their last key", () => {
+    using db = indexWith(["a"]);
+    const name = keyOf(proofOf("a"));
+    for (const count of [2, 3, 0]) {
+      const foreign = Array.from({ length: count }, (_, n) => keyAt(UNKNOWN_KIND, n));
+      healedWith(db, signedOf([name, ...foreign]), 1);
+      expect(nibblesOf(db, 1)).toEqual(count === 0 ? [] : [[15, count]]);
+    }
+  });
+
+  test("need rows on the home shard, and become opaque on another one, but for names", () => {
+    const shards = 2;
+    const home = shardOfFid(FID, shards);
+    const away = shards + 1 - home;
+    const link = keyAt(40, 1).subarray(0, REST_START + 20);
+    const name = keyOf(proofOf("a"));
+    using db = indexWith(["a"], shards);
+    expect(() => healedWith(db, signedOf([name, link], { shard: home }), shards)).toThrow(NotHealedError);
+    healedWith(db, signedOf([name, link], { shard: away }), shards);
+    expect([nibblesOf(db, home), nibblesOf(db, away)]).toEqual([[], [[2, 1]]]);
+    // A name is in the trie of each shard, and may have left that of one.
+    healedWith(db, signedOf([link], { shard: away }), shards);
+    expect([home, away].map((shard) => correction(db, shard, name))).toEqual([undefined, false]);
+  });
+
+  test("that are equal are not enough where the root is another one", () => {
+    using db = indexWith(["a"]);
+    const healed = { ...signedOf([keyOf(proofOf("a"))]), root: new Uint8Array(20).fill(1) };
+    expect(() => healedWith(db, healed, 1)).toThrow(NotHealedError);
+  });
 });

@@ -152,8 +152,9 @@ test("each thread has its next request before it replies to the first", async ()
       });
     },
   });
-  // A part of its own each, and each larger than a request has to be.
-  const pages = Array.from({ length: 8 }, () => pageOf([new Uint8Array(70_000)]));
+  // A part of its own each, and each just as large as a request has to be.
+  const overhead = packBytes([new Uint8Array()]).bytes.length;
+  const pages = Array.from({ length: 8 }, () => pageOf([new Uint8Array(65_536 - overhead)]));
   const verified = pages.map((page) => verifier.verifyPage(page));
   // Before a reply can arrive: no event is handled meanwhile.
   for (let turn = 0; turn < 100; turn++) await Promise.resolve();
@@ -236,4 +237,31 @@ describe("a thread that fails", () => {
     expect(crashes).toEqual([expect.stringContaining(reason)]);
     await expect(verifier.verifyPage(pageOf([cast(1, "later")]))).rejects.toThrow(reason);
   });
+});
+
+test("a page, a snapshot and records have a part for each 250 of them, and no empty one", async () => {
+  const verifier = startPool();
+  const messages = Array.from({ length: 500 }, (_, n) => cast(1, `${n}`));
+  expect(await verifier.verifyPage(pageOf(messages))).toHaveLength(2);
+  const keys = packBytes(messages.map(() => new Uint8Array(26)));
+  const snapshot = (count: number) => ({ keys, messages: packBytes(messages.slice(0, count)) });
+  expect(await verifier.verifySnapshot(snapshot(500))).toHaveLength(2);
+  const records = messages.map((bytes) => ({ kind: "message" as const, bytes }));
+  expect((await verifier.validateRecords(records, { collectsCandidates: true })).candidates).toHaveLength(2);
+});
+
+test("stops once a thread has replied to all that it was sent, not only to the first", async () => {
+  const replies: number[] = [];
+  const verifier = startPool({
+    openThread() {
+      const worker = new Worker(VERIFIER);
+      worker.addEventListener("message", () => replies.push(1));
+      return worker;
+    },
+  });
+  const pages = Array.from({ length: 4 }, () => verifier.verifyPage(pageOf([new Uint8Array(70_000)])));
+  for (const page of pages) page.catch(() => {});
+  for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+  await verifier.stop();
+  expect(replies).toHaveLength(4);
 });
