@@ -4,6 +4,7 @@ import { claimNetwork } from "../../src/db/index/identity.ts";
 import { storedAccount } from "../../src/db/index/trie/account-roots.ts";
 import { correctedAccounts, correction } from "../../src/db/index/trie/corrections.ts";
 import { areKeysKnown, setKeysKnown } from "../../src/db/index/trie/known-keys.ts";
+import { opaqueChildren } from "../../src/db/index/trie/opaque.ts";
 import {
   areRootsKept,
   putShardProof,
@@ -235,4 +236,14 @@ test("an fname that comes again stays in the trie, and one that moves or leaves 
   expect(correctedAfter({ removed: proofOf(2, 5) }, [2, false])).toEqual([]);
   // The rows have lost it, of which no block says anything.
   expect(correctedAfter(first)).toEqual([1]);
+});
+
+test("an opaque child that was read again is stored with what its batch changes", () => {
+  const { db, apply } = startIndex(true);
+  using _ = db;
+  const account = accountPrefix(5);
+  const child = { shard: 1, account, nibble: 15, root: new Uint8Array(20).fill(1), keys: 3 };
+  apply({ ops: [{ kind: "opaque", child, happenedAt: 0 }] });
+  expect(opaqueChildren(db, 1, account)).toMatchObject([{ nibble: 15, keys: 3 }]);
+  expect(storedAccount(db, 1, account)).toBeDefined();
 });

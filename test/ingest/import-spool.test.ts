@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { defer, deferredAfter } from "../../src/ingest/bulk/deferred-records.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { rejection } from "../../src/protocol/rejection.ts";
@@ -144,6 +145,21 @@ test.each(CASES)("%s", (_name, ...records) => {
 test.each(CASES)("the same when the import is resumed before each record: %s", (_name, ...records) => {
   take(engineAt(), ...accounts);
   for (const [record, outcome] of records) expect(take(engineAt(), record)).toEqual([`${outcome}`]);
+});
+
+test("an import is resumed with all records that wait, more than are read at once", () => {
+  take(engineAt(), ...accounts);
+  const [many, last] = [cast(2, "many"), cast(1, "last")];
+  db.transaction(() => {
+    for (let number = 1; number <= 1000; number++)
+      defer(db, { number: 10 + number, offset: number, record: many, isAdmitted: true });
+    defer(db, { number: 2000, offset: 2000, record: last, isAdmitted: true });
+  });
+  expect(take(engineAt(), cast(1, "of a store that waits"), link(1, "follow", 2))).toEqual([
+    "deferred",
+    "stored",
+  ]);
+  expect(deferredAfter(db, 2000, 10).map(({ number }) => number)).toEqual([2001]);
 });
 
 test("casts wait from the first one above the limit on", () => {

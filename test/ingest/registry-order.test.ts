@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { channelsActiveAt } from "../../src/db/index/channels/follows.ts";
 import { HISTORY_DONE } from "../../src/db/index/channels/history.ts";
 import { findRegistration } from "../../src/db/index/channels/registrations.ts";
 import { putPosition } from "../../src/db/index/positions.ts";
@@ -108,4 +109,21 @@ test("check 6: registrations, renewals and transfers that are read beside the bl
     ),
     { numRuns: 150 },
   );
+});
+
+test("the first event of the registry that shard 0 decides proves since when channels are part of the protocol", () => {
+  using node = startTestNode();
+  const [event] = eventsInOrderOfDecision([act("books", 1, 1, 1)]);
+  if (!event) throw new Error("an event");
+  const registration = {
+    kind: "registration",
+    event: OnChainEvent.encode(event).finish(),
+    happenedAt: 0,
+  } as const;
+  const before = channelsActiveAt(node.db);
+  node.relay([{ ...registration, decision: undefined }]);
+  expect(channelsActiveAt(node.db)).toBe(before);
+  const decidedAt = DEFAULT_NOW_SECS - 77;
+  node.relay([{ ...registration, decision: { seqnum: 1, decidedAt } }]);
+  expect(channelsActiveAt(node.db)).toBe(decidedAt);
 });

@@ -91,7 +91,7 @@ const CASES: readonly {
     events: ["user.updated 1", "user.updated 2"],
   },
   {
-    name: "an fname that is proved anew for its holder",
+    name: "an fname that is proved again for its holder",
     given: [fname(1, "kept", 9000)],
     ops: [{ ...at, kind: "proof", added: fname(1, "kept").bytes }],
     events: ["user.updated 1"],

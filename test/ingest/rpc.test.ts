@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test";
 import { eventsAfter } from "../../src/db/index/log/outbox.ts";
+import { getPosition } from "../../src/db/index/positions.ts";
+import { createIngestEngine } from "../../src/ingest/engine.ts";
+import { createLogRetention } from "../../src/ingest/thread/log-retention.ts";
+import { IngestQueue } from "../../src/ingest/thread/queue.ts";
+import { EventSignal, type IngestRpc, serveIngest } from "../../src/ingest/thread/rpc.ts";
+import { connectRpc } from "../../src/lib/port-rpc.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { cast } from "../support/records.ts";
 import { startTestWriter } from "../support/writer.ts";
@@ -57,4 +64,36 @@ test("markPublished moves the position, also to events that stay, and the stats 
   await writer.client.markPublished(1);
   expect((await outbox()).events).toBe(1);
   expect(eventsAfter(writer.reader, 0, 10)).toHaveLength(3);
+});
+
+test("an upstream's batch is not written while the index has no room, and a fault of it is the caller's", async () => {
+  using writer = await startTestWriter(1);
+  const { db, clock } = writer;
+  let isFull = true;
+  const bound = { isFull: () => isFull, size: () => ({ bytes: 1, maxBytes: 1, isFull }), setPhase: () => {} };
+  const engine = createIngestEngine({
+    ...{ db, clock, bound, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET },
+    onFault: (cause) => {
+      throw cause;
+    },
+  });
+  const { port1, port2 } = new MessageChannel();
+  serveIngest(port1, {
+    ...{ db, engine, bound, queue: new IngestQueue(engine) },
+    ...{ newEvents: new EventSignal(), newHubEvents: new EventSignal() },
+    retention: createLogRetention({ db, clock, outboxSecs: 3600, hubLogSecs: 3600 }),
+  });
+  const client = connectRpc<IngestRpc>(port2);
+  const relay = () => client.relay({ ops: [], positions: [{ key: "upstream 1 applied", position: 7 }] });
+  expect([await client.hasRoom(), await relay()]).toEqual([false, false]);
+  expect(getPosition(db, "upstream 1 applied")).toBeUndefined();
+  isFull = false;
+  expect([await client.hasRoom(), await relay()]).toEqual([true, true]);
+  expect(getPosition(db, "upstream 1 applied")).toBe(7);
+  db.beforeStatement = (name) => {
+    if (name.startsWith("positions.")) throw new Error("no position");
+  };
+  expect(await relay().catch((cause: Error) => cause.message)).toBe("no position");
+  port1.close();
+  port2.close();
 });
