@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { channelsActiveAt } from "../../src/db/index/channels/follows.ts";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { claimNetwork } from "../../src/db/index/identity.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
 import { createIngestEngine, type IngestEngineDeps } from "../../src/ingest/engine.ts";
 import { decodeRecord } from "../../src/ingest/record.ts";
+import { CHANNELS_VERSION, engineSchedule } from "../../src/protocol/network/engine-versions.ts";
 import { rejection } from "../../src/protocol/rejection.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { accountPrefix } from "../../src/trust/trie-key.ts";
@@ -19,6 +22,7 @@ let faults: string[];
 let signals: number;
 beforeEach(() => {
   db = openIndexInMemory();
+  claimNetwork(db, "mainnet");
   faults = [];
   signals = 0;
 });
@@ -182,4 +186,19 @@ describe("the bound of the index", () => {
   test("stays that of an index while nothing is spooled", () => {
     expect(phasesOf((engine) => engine.applyRelayed({ ops: [], positions: [] }))).toEqual([]);
   });
+});
+
+test("the first commit of a process settles since when channels are part of the protocol, as the settings date it", () => {
+  const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  const engineWith = (at: number) =>
+    engineOf({ schedule: engineSchedule(network, [`${CHANNELS_VERSION}=${at}`]) });
+  const engine = engineWith(1_790_000_000);
+  expect(channelsActiveAt(db)).not.toBe(1_790_000_000);
+  engine.apply(account);
+  expect(channelsActiveAt(db)).toBe(1_790_000_000);
+  engineWith(1_780_000_000).apply(casts);
+  expect(channelsActiveAt(db)).toBe(1_780_000_000);
+  // The first one has settled its own date already.
+  engine.apply(casts);
+  expect(channelsActiveAt(db)).toBe(1_780_000_000);
 });

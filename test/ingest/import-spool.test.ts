@@ -185,6 +185,7 @@ describe("the index that is built", () => {
     const [kept, removed, late] = [cast(1, "kept"), cast(1, "removed"), cast(1, "late")];
     const removal = uncast(1, removed, DEFAULT_TIMESTAMP + 1);
     const of2 = cast(2, "of another");
+    const first = offset;
     expect(take(engine, kept, removed, of2, removal, late)).toEqual([
       ...["stored", "stored", "stored", "deferred", "deferred"],
     ]);
@@ -195,7 +196,15 @@ describe("the index that is built", () => {
     const outcomes = [];
     for (let page = engine.applyDeferred(); page; page = engine.applyDeferred()) outcomes.push(...page);
     // The names of the accounts waited, too.
-    expect(outcomes.map(({ outcome }) => outcome?.code ?? "ok")).toEqual(Array(4).fill("ok"));
+    expect(outcomes.slice(2)).toEqual(
+      [first + 3, first + 4].map((offset) => ({ offset, kind: "message", outcome: undefined })),
+    );
+    expect(outcomes.map(({ kind }) => kind)).toEqual([
+      "usernameProof",
+      "usernameProof",
+      "message",
+      "message",
+    ]);
     expect(liveHashes(db).sort()).toEqual(hashes(kept, of2, removal, late));
   });
 

@@ -142,8 +142,8 @@ describe("topics of a network", () => {
       step: "begin",
       run: { kind: "imported", at: 1, method: "csv", params: {}, seeds: [] },
     });
-    const score = (fid: number) => (fid <= 12 ? 40 + fid : fid <= 24 ? 20 : 0);
-    const rows = authors(24).map((fid) => ({
+    const score = (fid: number) => (fid <= 12 ? 40 + fid : fid <= 24 ? 20 : 25);
+    const rows = authors(26).map((fid) => ({
       ...{ fid, score: score(fid), state: 0, rank: 0, viaFid: 0, sources: null, note: null },
     }));
     writeScores(node.db, { step: "rows", runId, rows });
@@ -151,6 +151,8 @@ describe("topics of a network", () => {
     node.db.transaction(() => {
       for (const fid of authors(12)) writes(node, fid, "ramen");
       for (const fid of authors(12, 13)) writes(node, fid, "sushi");
+      // Ten authors who weigh one together.
+      for (const fid of [...authors(2, 25), ...authors(8, 200)]) writes(node, fid, "moss");
       // Many authors without a score.
       for (const fid of authors(30, 100)) writes(node, fid, "spam");
     });
@@ -158,7 +160,7 @@ describe("topics of a network", () => {
       { name: "ramen", authors: [10, 11, 12, 9, 8] },
       { name: "sushi", authors: [13, 14, 15, 16, 17] },
     ]);
-    expect((await topicsOf(node))?.map(({ name }) => name)).toEqual(["spam", "ramen", "sushi"]);
+    expect((await topicsOf(node))?.map(({ name }) => name)).toEqual(["spam", "ramen", "sushi", "moss"]);
   });
 
   test("are compared with the whole days before the window, which the finder remembers by day", async () => {
