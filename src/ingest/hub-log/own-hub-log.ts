@@ -8,7 +8,7 @@ import {
 import { appendHubBlock, beginHubLog, endHubLog, lastHubBlock } from "../../db/index/log/hub-log.ts";
 import { firstEventId, MAX_EVENTS_OF_BLOCK } from "../../protocol/hub-event-id.ts";
 import { FARCASTER_EPOCH_UNIX_SECS, toFarcasterSecs } from "../../protocol/time.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import { type Clock, type SetTimer, setTimer } from "../../runtime/clock.ts";
 import type { NodeLogStore } from "./node-log-store.ts";
 import type { NewHubEvent } from "./operation-events.ts";
 
@@ -177,6 +177,8 @@ export interface OpenLogs {
 interface OpenLogsDeps extends BlockHeightsDeps {
   /** Whether hub events are logged. */
   readonly isLogging: boolean;
+  /** Default: the process's timers. */
+  readonly after?: SetTimer;
 }
 
 /**
@@ -184,9 +186,9 @@ interface OpenLogsDeps extends BlockHeightsDeps {
  * and opening is retried in the background.
  */
 export async function openLogs(deps: OpenLogsDeps): Promise<OpenLogs> {
-  const { db, isLogging, isNumbering, onFault } = deps;
+  const { db, isLogging, isNumbering, onFault, after = setTimer } = deps;
   let heights: BlockHeights | undefined;
-  let retry: Timer | undefined;
+  let cancelRetry: (() => void) | undefined;
   let isStopped = false;
 
   async function open(): Promise<void> {
@@ -194,7 +196,7 @@ export async function openLogs(deps: OpenLogsDeps): Promise<OpenLogs> {
       heights = await openBlockHeights(deps);
     } catch (cause) {
       onFault(cause);
-      if (!isStopped) retry = setTimeout(open, RETRY_INTERVAL_MS);
+      if (!isStopped) cancelRetry = after(RETRY_INTERVAL_MS, open);
     }
   }
 
@@ -207,7 +209,7 @@ export async function openLogs(deps: OpenLogsDeps): Promise<OpenLogs> {
     },
     stop() {
       isStopped = true;
-      clearTimeout(retry);
+      cancelRetry?.();
     },
   };
 }

@@ -14,6 +14,7 @@ import { blockOfEvent } from "../../../src/protocol/hub-event-id.ts";
 import { HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
 import { FarcasterNetwork, MessageType, UserDataType } from "../../../src/protocol/wire/generated/message.ts";
 import { FollowedEvent } from "../../../src/protocol/wire/generated/upstream.ts";
+import type { SetTimer } from "../../../src/runtime/clock.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { fnameProof } from "../../support/events.ts";
 import {
@@ -26,6 +27,7 @@ import {
 import { accountRecords, accountSigner, proofRecord } from "../../support/node.ts";
 import { openStateFile } from "../../support/state-file.ts";
 import { localStores } from "../../support/state-stores.ts";
+import { ManualTimers } from "../../support/timers.ts";
 
 const EPOCH_MS = 1_609_459_200_000;
 const firstHeightAt = (clock: ManualClock) => Math.floor((clock.nowMs() - EPOCH_MS) / 10);
@@ -49,7 +51,7 @@ function startNode() {
       isStateAway = isAway;
     },
     /** Serves the index at the path, whatever file that is now. */
-    async serve(isLogging = true, heightsPerReservation?: number) {
+    async serve(isLogging = true, heightsPerReservation?: number, after?: SetTimer) {
       const db = openIndexWriter(indexPath(dir));
       claimNetwork(db, "mainnet");
       const logs = await openLogs({
@@ -59,6 +61,7 @@ function startNode() {
         clock,
         isLogging,
         ...(heightsPerReservation && { heightsPerReservation }),
+        ...(after && { after }),
         isNumbering: true,
         onFault: () => {},
       });
@@ -272,6 +275,48 @@ describe("block heights", () => {
     node.setStateAway(true);
     using served = await node.serve();
     expect(served.merge(...accountRecords(1)).every((code) => code === "unavailable")).toBe(true);
+  });
+
+  test("are opened again each second while the state is away, until it is back or the node stops", async () => {
+    using node = startNode();
+    const timers = new ManualTimers();
+    node.setStateAway(true);
+    using served = await node.serve(true, undefined, timers.after);
+    expect([timers.pendingMs, served.logs.heights]).toEqual([1000, undefined]);
+    const next = timers.next();
+    timers.fire(node.clock);
+    await next;
+    expect(timers.pendingMs).toBe(1000);
+    served.logs.stop();
+    expect(timers.pendingMs).toBeUndefined();
+    using other = await node.serve(true, undefined, timers.after);
+    node.setStateAway(false);
+    timers.fire(node.clock);
+    while (!other.logs.heights) await new Promise(setImmediate);
+    expect([other.merge(...accountRecords(1))[0], timers.pendingMs]).toEqual(["ok", undefined]);
+  });
+
+  test("a commit may take 64 of them, so that one with fewer left waits", async () => {
+    for (const [heights, code] of [
+      [64, "ok"],
+      [63, "unavailable"],
+    ] as const) {
+      using node = startNode();
+      using served = await node.serve(true, heights);
+      expect(served.merge(...accountRecords(1))[0]).toBe(code);
+    }
+  });
+
+  test("are taken one for each 16,383 events of a commit", async () => {
+    using node = startNode();
+    using served = await node.serve();
+    const log = createOwnHubLog({ db: served.db, logs: served.logs });
+    const event = { type: MERGE, fid: 1, body: new Uint8Array() };
+    served.db.transaction(() => log.append(Array(16_384).fill(event), DEFAULT_NOW_SECS));
+    const ids = eventsOf(served.db).map(({ id }) => id);
+    const first = firstHeightAt(node.clock);
+    expect([...new Set(ids.map(blockOfEvent))]).toEqual([first, first + 1]);
+    expect(ids.filter((id) => blockOfEvent(id) === first + 1)).toHaveLength(2);
   });
 
   test("are reserved before they run out; without any left, merges wait until the state is back", async () => {
