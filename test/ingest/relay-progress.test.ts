@@ -1,7 +1,15 @@
 import { expect, test } from "bun:test";
 import { shardCount } from "../../src/db/index/counts/totals.ts";
+import { correction, setCorrection } from "../../src/db/index/trie/corrections.ts";
+import { areKeysKnown, setKeysKnown } from "../../src/db/index/trie/known-keys.ts";
+import { hasStoredRoots, setRootsComputed } from "../../src/db/index/trie/shard-proofs.ts";
+import { journaledBlocksAfter, todoAfter } from "../../src/db/index/upstream-work.ts";
 import { opsWithBlocks, writeProgress } from "../../src/ingest/relay-progress.ts";
-import type { SingleOp } from "../../src/ingest/relayed-op.ts";
+import type { RelayedBatch, SingleOp } from "../../src/ingest/relayed-op.ts";
+import { MessageType } from "../../src/protocol/wire/generated/message.ts";
+import { messageKey } from "../../src/trust/trie-key.ts";
+import { updates } from "../support/channel-records.ts";
+import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { cast } from "../support/records.ts";
 
@@ -32,4 +40,32 @@ test("an index without messages takes the number of shards of what it follows, o
   expect([shardCount(node.db), of(2), of(3)]).toEqual([1, 2, 3]);
   node.ingestAll([...accountRecords(1), cast(1, "first")]);
   expect(of(2)).toBe(3);
+});
+
+test("following that starts over forgets work, decisions, roots and which keys are known; keys stay where there are messages", () => {
+  const { root, height } = { root: new Uint8Array(20), height: 7 };
+  const key = messageKey(1, MessageType.MESSAGE_TYPE_KEY_ADD, root);
+  const decided = updates(1, "books", { name: "Books" }).bytes;
+  for (const hasMessages of [false, true]) {
+    using node = startTestNode();
+    const { db } = node;
+    if (hasMessages) node.ingestAll([...accountRecords(1), cast(1, "first")]);
+    const decision = { seqnum: 5, decidedAt: DEFAULT_NOW_SECS };
+    node.relay([{ kind: "channel", message: decided, decision, happenedAt: 0 }]);
+    const slot = () =>
+      db.sqlite.query<{ seqnum: number }, []>("SELECT seqnum FROM channel_slots").get()?.seqnum;
+    expect(slot()).toBe(5);
+    const progress = (batch: Partial<RelayedBatch>) =>
+      db.transaction(() => writeProgress(db, { ops: [], positions: [], ...batch }, 0));
+    progress({ todo: [3], journal: { shard: 1, blocks: [{ block: height, bytes: root }] } });
+    db.transaction(() => {
+      setCorrection(db, 1, key, true);
+      setKeysKnown(db, 1, height);
+      setRootsComputed(db, undefined);
+    });
+    progress({ startsOver: true, todo: [4] });
+    expect([todoAfter(db, 0, 9), journaledBlocksAfter(db, 1, 0, 9)]).toEqual([[4], []]);
+    expect([areKeysKnown(db), hasStoredRoots(db), slot()]).toEqual([false, false, -1]);
+    expect(correction(db, 1, key)).toBe(hasMessages ? true : undefined);
+  }
 });
