@@ -15,6 +15,7 @@ import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
 import { bio, cast } from "../support/records.ts";
 import { expectOk } from "../support/result.ts";
+import { hashOf, reactionMessage } from "../support/social.ts";
 import { unverifiedRecords } from "../support/unverified-records.ts";
 
 let db: IndexDatabase;
@@ -201,4 +202,29 @@ test("the first commit of a process settles since when channels are part of the 
   // The first one has settled its own date already.
   engine.apply(casts);
   expect(channelsActiveAt(db)).toBe(1_780_000_000);
+});
+
+test("rows are moved to the id of a late cast in a commit of their own, and without any there is none", () => {
+  const engine = engineOf();
+  engine.apply(account);
+  let commits = 0;
+  db.onTransactionEnd = () => {
+    commits += 1;
+  };
+  const repoint = () => {
+    const before = commits;
+    engine.repointMore();
+    return commits - before;
+  };
+  expect(repoint()).toBe(0);
+  const late = cast(1, "late").bytes;
+  const target = { fid: 1, hash: hashOf(late) };
+  const ops = [...[2, 3].map((fid) => reactionMessage(fid, 1, target)), late].map(
+    (message) => ({ kind: "put", message, happenedAt: 0 }) as const,
+  );
+  db.repoints.rowsPerTransaction = 1;
+  engine.applyRelayed({ ops, positions: [] });
+  expect([db.repoints.areAny(db), repoint() > 0]).toEqual([true, true]);
+  while (db.repoints.areAny(db)) engine.repointMore();
+  expect([repoint(), faults]).toEqual([0, []]);
 });

@@ -88,6 +88,8 @@ describe("a gasless key", () => {
     expect(node.ingestMessage(add(2, { app: OTHER_APP }))).toBe(REFUSED);
     expect(node.ingestMessage(add(2))).toBe("ok");
     expect(node.ingestMessage(remove(3, makeWallet("custody 1")))).toBe("ok");
+    // The nonce of its app is another one.
+    expect(appNonce(node.db, APP)).toBe(0);
     expect(node.ingestMessage(add(4, { app: OTHER_APP }))).toBe("ok");
   });
 
