@@ -6,12 +6,13 @@ import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
 test("each scrape shows the writer's current stats", async () => {
   const registry = new Registry();
   let merged = 1;
+  let oldestAt: number | null = 1_700_000_000;
   registerFigures({ registry, prefix: "svc_" }, ingestFigures, () => ({
     queuedRecords: 5,
     commits: 2,
     mergedRecords: merged,
     refusedRecords: { "bad_request.duplicate": 3 },
-    outbox: { events: 4, oldestAt: 1_700_000_000 },
+    outbox: { events: 4, oldestAt },
     size: { bytes: 700, maxBytes: 1000, isFull: true },
     writeFault: null,
   }));
@@ -24,4 +25,6 @@ test("each scrape shows the writer's current stats", async () => {
     expect(text).toContain("svc_ingest_queue_records 5\n");
     expect(text).toContain("svc_event_outbox_oldest_timestamp_seconds 1700000000\n");
   }
+  oldestAt = null;
+  expect(await registry.metrics()).toContain("svc_event_outbox_oldest_timestamp_seconds 0\n");
 });

@@ -1,8 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { openBulkBuild } from "../../src/db/index/bulk/open-bulk-build.ts";
-import { type RankingSnapshot, storeRankings } from "../../src/db/index/counts/rankings.ts";
+import {
+  type RankingSnapshot,
+  SNAPSHOT_INTERVAL_MS,
+  snapshotTimeAt,
+  storeRankings,
+} from "../../src/db/index/counts/rankings.ts";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
-import { computeRankings, refreshRankings } from "../../src/ingest/ranking.ts";
+import { computeRankings, refreshRankings, startRankingRefresh } from "../../src/ingest/ranking.ts";
 import { ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "../support/clock.ts";
 import { hashFrom, insertCast, type ModelCast, setReaction } from "../support/read-model.ts";
@@ -99,4 +104,30 @@ test("a refresh computes each interval once, and nothing while an index is built
     store: async (one) => void stored.push(one),
   });
   expect(stored).toHaveLength(2);
+});
+
+test("a refresh that runs continues with the next interval, also after a fault, until it is stopped", async () => {
+  using db = indexOf([{ fid: 1, at: NOW, hash: hashFrom("one") }]);
+  const clock = new ManualClock(0);
+  // The next interval begins in a millisecond of the clock.
+  clock.setMs(snapshotTimeAt(NOW * 1000) + SNAPSHOT_INTERVAL_MS - 1);
+  const stored: number[] = [];
+  const faults: string[] = [];
+  const third = Promise.withResolvers<void>();
+  const refresh = await startRankingRefresh({
+    ...{ db, clock, windowHours: 24 },
+    async store(snapshot) {
+      stored.push(snapshot.snapshot);
+      clock.setMs(snapshot.snapshot + 2 * SNAPSHOT_INTERVAL_MS - 1);
+      if (stored.length === 2) throw new Error("no disk");
+      storeRankings(db, snapshot);
+      if (stored.length === 3) third.resolve();
+    },
+    onFault: (cause) => faults.push(`${cause}`),
+  });
+  await third.promise;
+  await refresh.stop();
+  const [first = 0] = stored;
+  expect(stored.slice(0, 3)).toEqual([0, 1, 2].map((n) => first + n * SNAPSHOT_INTERVAL_MS));
+  expect(faults).toEqual(["Error: no disk"]);
 });
