@@ -30,33 +30,33 @@ const quantile = (q: number, metric: string) =>
 /** The dashboard from top to bottom, in the order in which an operator needs it. */
 export const rows: readonly PanelRow[] = [
   {
-    title: "Is it well?",
+    title: "Health",
     panels: [
       {
-        title: "Behind the network",
+        title: "Lag behind the network",
         description:
-          "Age of the newest applied block. Above 2 minutes: the followed node is behind or away, or this one is too slow.",
+          "Age of the newest applied block. Above 2 minutes: the followed node is behind or unreachable, or this one is too slow.",
         unit: "s",
         stat: { badFrom: 120 },
         queries: [{ expr: "max(svc_upstream_lag_seconds)", legend: "lag" }],
       },
       {
-        title: "Parts that respond",
-        description: "Threads of the process that responded to the scrape. Below 1: the named part hangs.",
+        title: "Responding threads",
+        description: "Share of the threads that responded to the scrape. Below 1: the named part hangs.",
         unit: "percentunit",
         stat: { badBelow: 1 },
         queries: [{ expr: "avg(svc_node_part_up)", legend: "parts" }],
       },
       {
         title: "Free disk",
-        description: "Bytes that the file system of the data directory still takes. Writes stop without any.",
+        description: "Free bytes of the data directory's file system. At 0, writes stop.",
         unit: "bytes",
         stat: { badBelow: 2e9 },
         queries: [{ expr: "min(svc_disk_free_bytes)", legend: "free" }],
       },
       {
         title: "Server errors",
-        description: "Share of responses with a status from 500 on but 501. The log has their request ids.",
+        description: "Share of responses with a 5xx status except 501. The log has their request ids.",
         unit: "percentunit",
         stat: { badFrom: 0.01 },
         queries: [
@@ -72,13 +72,13 @@ export const rows: readonly PanelRow[] = [
     title: "Requests",
     panels: [
       {
-        title: "Requests a second",
+        title: "Requests per second",
         description: "By status.",
         unit: "reqps",
         queries: [{ expr: rate("svc_http_requests_total", "status"), legend: "{{status}}" }],
       },
       {
-        title: "Time of a request",
+        title: "Request latency",
         description: "Median, p95 and p99 over all routes.",
         unit: "s",
         queries: [0.5, 0.95, 0.99].map((q) => ({
@@ -107,28 +107,27 @@ export const rows: readonly PanelRow[] = [
     title: "Index",
     panels: [
       {
-        title: "Merged messages a second",
-        description:
-          "Records by outcome. Refusals of one code that rise at once are a client's fault, or a chain's.",
+        title: "Merged messages per second",
+        description: "Records by outcome. A sudden rise of one refusal code points to a client or a chain.",
         unit: "ops",
         queries: [{ expr: rate("svc_ingest_records_total", "outcome"), legend: "{{outcome}}" }],
       },
       {
-        title: "Records that wait",
-        description: "For the one writer of the index. A queue that stays means a slow disk.",
+        title: "Waiting records",
+        description: "Records waiting for the index writer. A queue that does not shrink means a slow disk.",
         unit: "short",
         queries: [{ expr: "sum(svc_ingest_queue_records)", legend: "queue" }],
       },
       {
         title: "Rows",
-        description: "Of the index, by kind.",
+        description: "Rows of the index by kind.",
         unit: "short",
         queries: [{ expr: "sum by (kind) (svc_index_rows)", legend: "{{kind}}" }],
       },
       {
         title: "Size",
         description:
-          "Of the index, with its bound if it has one. At the bound nothing more is merged: raise it or compact the index.",
+          "Size of the index, and its limit if set. At the limit nothing more is merged: raise it or compact the index.",
         unit: "bytes",
         queries: [
           { expr: "sum by (instance) (svc_index_bytes)", legend: "{{instance}}" },
@@ -137,7 +136,7 @@ export const rows: readonly PanelRow[] = [
       },
       {
         title: "Lag by shard",
-        description: "Age of the applied block of each shard of the followed node.",
+        description: "Age of the newest applied block of each shard.",
         unit: "s",
         queries: [{ expr: "max by (shard) (svc_upstream_lag_seconds)", legend: "shard {{shard}}" }],
       },
@@ -147,16 +146,14 @@ export const rows: readonly PanelRow[] = [
     title: "Webhooks and pushes",
     panels: [
       {
-        title: "Delivery attempts a second",
-        description:
-          "By response: a status, or the class of an error. `tls` is a certificate that is not valid.",
+        title: "Delivery attempts per second",
+        description: "By response: a status or an error class. `tls` means an invalid certificate.",
         unit: "ops",
         queries: [{ expr: rate("svc_webhook_attempts_total", "response"), legend: "{{response}}" }],
       },
       {
         title: "Oldest due delivery",
-        description:
-          "How long the delivery that waits longest has been due. Above 5 minutes: see slow receivers.",
+        description: "How long the oldest due delivery has waited. Above 5 minutes: look for slow receivers.",
         unit: "s",
         queries: [
           { expr: "max(svc_webhook_oldest_due_seconds)", legend: "due" },
@@ -164,14 +161,14 @@ export const rows: readonly PanelRow[] = [
         ],
       },
       {
-        title: "Pushed tokens a second",
+        title: "Pushed tokens per second",
         description: "Tokens of campaigns by outcome.",
         unit: "ops",
         queries: [{ expr: rate("svc_send_tokens_total", "outcome"), legend: "{{outcome}}" }],
       },
       {
         title: "Client hosts",
-        description: "Calls in flight, batches that wait, and hosts that do not respond.",
+        description: "Calls in flight, waiting batches, and hosts that do not respond.",
         unit: "short",
         queries: [
           { expr: "sum(svc_send_calls_in_flight)", legend: "in flight" },
@@ -185,20 +182,20 @@ export const rows: readonly PanelRow[] = [
     title: "Writes and state",
     panels: [
       {
-        title: "Writes of the API",
+        title: "API writes",
         description: "Messages by outcome. Queued ones wait for the network.",
         unit: "ops",
         queries: [{ expr: rate("svc_writes_messages_total", "outcome"), legend: "{{outcome}}" }],
       },
       {
-        title: "Messages that wait for the network",
-        description: "Accepted, stored, not yet taken by the followed node.",
+        title: "Messages waiting for the network",
+        description: "Accepted and stored, but not yet taken by the followed node.",
         unit: "short",
         queries: [{ expr: "sum(svc_writes_queued)", legend: "queued" }],
       },
       {
-        title: "Writes of the state",
-        description: "Writes a second, and those given up after their deadline, which callers saw as 503.",
+        title: "State writes",
+        description: "Writes per second, and those abandoned after their deadline, which callers saw as 503.",
         unit: "ops",
         queries: [
           { expr: rate("svc_state_writes_total"), legend: "writes" },
@@ -207,7 +204,7 @@ export const rows: readonly PanelRow[] = [
       },
       {
         title: "Age of the newest backup",
-        description: "Of scheduled backups. The node has none until backup.at is set.",
+        description: "Age of the newest scheduled backup. There is none until backup.at is set.",
         unit: "s",
         queries: [{ expr: "time() - max(svc_backup_last_timestamp_seconds > 0)", legend: "age" }],
       },
@@ -224,19 +221,19 @@ export const rows: readonly PanelRow[] = [
       },
       {
         title: "Memory",
-        description: "Resident, of the whole process.",
+        description: "Resident memory of the whole process.",
         unit: "bytes",
         queries: [{ expr: "svc_process_resident_memory_bytes", legend: "{{instance}}" }],
       },
       {
         title: "File descriptors",
-        description: "Share of the limit. At the cap the node accepts no further connection.",
+        description: "Share of the limit. At the cap the node accepts no more connections.",
         unit: "percentunit",
         queries: [{ expr: "svc_process_open_fds / svc_process_max_fds", legend: "{{instance}}" }],
       },
       {
-        title: "Event loop of the main thread",
-        description: "p99 of its delay.",
+        title: "Event loop delay",
+        description: "p99 delay of the main thread's event loop.",
         unit: "s",
         queries: [{ expr: "svc_nodejs_eventloop_lag_p99_seconds", legend: "{{instance}}" }],
       },
