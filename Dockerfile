@@ -1,10 +1,10 @@
-# The node as an image of its own: the program, the C library, nothing else. It runs without a shell and without root.
+# Image of the node: only the program and the C library. It runs without a shell and without root.
 #
 #   docker build -t svc --build-arg COMMIT=$(git rev-parse --short=12 HEAD) .
 #   docker run -p 127.0.0.1:8080:8080 -v svc:/data svc serve --demo
 #
 # For another platform: docker buildx build --platform linux/arm64 -t svc .
-# (on Linux once before: docker run --privileged --rm tonistiigi/binfmt --install arm64)
+# (on Linux, run once before that: docker run --privileged --rm tonistiigi/binfmt --install arm64)
 FROM --platform=$BUILDPLATFORM node:22-bookworm-slim AS build
 ARG TARGETARCH
 ARG COMMIT
@@ -22,7 +22,7 @@ RUN /image-root.sh /root-of-image
 FROM scratch
 COPY --from=root /root-of-image /
 COPY --from=build /out/svc /usr/bin/svc
-# Platforms whose volumes belong to root set 0:0.
+# Set 0:0 on platforms whose volumes belong to root.
 ARG RUN_AS=65532:65532
 USER $RUN_AS
 ENV SVC_DATA_DIR=/data SVC_HTTP_HOST=0.0.0.0 SVC_HUB_HOST=0.0.0.0

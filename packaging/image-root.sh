@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fills the root of the container image: the C library that the program is linked with, and its folders.
+# Creates the root of the container image: the C library that the program is linked with, and the folders that it needs.
 # Usage: image-root.sh <folder>
 set -eu
 

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Installs svc: the program, its completions and manual page. As root on a machine with systemd also its unit and user.
+# Installs svc: the program, its completions and manual page. As root on a machine with systemd, also its unit and user.
 #
 #   curl -fsSL <url>/install.sh | sh
 #
-# `sh install.sh --uninstall` removes what it has installed; settings and data stay.
+# `sh install.sh --uninstall` removes what it has installed, but keeps settings and data.
 #
-# Variables: SVC_DOWNLOAD_URL (where the files of the release are), SVC_VERSION (default: the one of this script's release),
-# SVC_PREFIX (default /usr/local as root, else ~/.local), SVC_PUBLIC_KEY (of minisign; then the signature has to be there).
+# Variables: SVC_DOWNLOAD_URL (URL of the release files), SVC_VERSION (default: the release of this script),
+# SVC_PREFIX (default: /usr/local as root, otherwise ~/.local), SVC_PUBLIC_KEY (minisign key; requires a signature).
 set -eu
-# Other users and the service read what is installed, whatever the umask of the caller.
+# Other users and the service must be able to read the installed files, whatever the caller's umask.
 umask 022
 
 DOWNLOAD_URL=""
@@ -50,18 +50,18 @@ target() {
     *) fail "there is no release for $(uname -m)" ;;
   esac
   libc=""
-  # A system with glibc may have musl, too, but not the other libraries that a program for musl needs.
+  # A glibc system may also have musl, but without the other libraries that a musl program needs.
   if [ "$system" = linux ] && ls /lib/ld-musl-* > /dev/null 2>&1 && ! getconf GNU_LIBC_VERSION > /dev/null 2>&1; then
     libc=-musl
   fi
   cpu=""
-  # The usual program for x64 uses instructions that processors from before 2013 do not have.
+  # The default x64 program uses instructions that processors before 2013 do not have.
   if [ "$system-$machine" = linux-x64 ] && ! grep -qw avx2 /proc/cpuinfo; then cpu=-baseline; fi
   echo "$system-$machine$libc$cpu"
 }
 
-# Puts a unit into its folder. An edited one stays: it is neither the one of this release nor, byte for byte, the one
-# that an installer wrote and noted.
+# Installs a unit, but keeps an edited one, which is neither identical to the unit of this release nor, byte for byte, to the one
+# that an installer wrote and recorded.
 install_unit() {
   unit=/etc/systemd/system/$1
   written=$prefix/share/svc/$1
@@ -76,7 +76,7 @@ install_unit() {
   cp "$from/$1" "$written"
 }
 
-# Checks who has signed the checksums, where that can be checked. The checksums are from the same place as the files.
+# Verifies the signature of the checksums if possible. Without it, the checksums are only as trustworthy as the files.
 check_signature() {
   key=${SVC_PUBLIC_KEY:-$PUBLIC_KEY}
   [ -n "$key" ] || return 0
@@ -94,7 +94,7 @@ choose_prefix() {
   if [ "$(id -u)" = 0 ]; then prefix=${SVC_PREFIX:-/usr/local}; else prefix=${SVC_PREFIX:-$HOME/.local}; fi
 }
 
-# Removes what this script has installed. An edited unit, settings, data and the user stay.
+# Removes what this script has installed, but keeps an edited unit, settings, data and the user.
 uninstall() {
   choose_prefix
   [ -e "$prefix/bin/svc" ] || fail "there is no $prefix/bin/svc"
@@ -140,7 +140,7 @@ main() {
   need tar
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  # A shell that a signal ends does not run the line above by itself.
+  # A signal would end the shell without running the EXIT trap above.
   trap 'exit 130' HUP INT TERM
   fetch "$url/SHA256SUMS" "$work/SHA256SUMS"
   check_signature
@@ -155,10 +155,10 @@ main() {
   choose_prefix
   mkdir -p "$prefix/bin" "$prefix/share/man/man1" "$prefix/share/bash-completion/completions" \
     "$prefix/share/zsh/site-functions" "$prefix/share/fish/vendor_completions.d"
-  # A running program cannot be written to, but its name can be given to another file.
+  # The file of a running program cannot be overwritten, but it can be replaced by a rename.
   cp "$from/svc" "$prefix/bin/svc.new"
   chmod 755 "$prefix/bin/svc.new"
-  # A program that does not start here must not replace one that does.
+  # A program that does not start on this machine must not replace one that does.
   if ! "$prefix/bin/svc.new" version > /dev/null; then
     rm -f "$prefix/bin/svc.new"
     fail "the program does not start on this machine: nothing was installed"
@@ -178,7 +178,7 @@ main() {
     install_unit svc@.service
     mkdir -p /etc/svc
     [ -e /etc/svc/svc.toml ] || cp "$from/svc.toml" /etc/svc/svc.toml
-    # Whose the secrets are that svc init writes.
+    # Owner of the secrets that svc init writes.
     [ -d /var/lib/svc ] || install -d -m 0700 -o svc -g svc /var/lib/svc
     systemctl daemon-reload
     if systemctl is-active --quiet svc; then

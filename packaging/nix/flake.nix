@@ -3,7 +3,7 @@
 
   inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-25.11";
 
-  # `bun run release --download-url …` makes release.json: version, URL and hash of each archive.
+  # `bun run release --download-url …` creates release.json: version, URL and hash of each archive.
   outputs =
     { self, nixpkgs }:
     let
@@ -18,7 +18,7 @@
             pname = "svc";
             version = release.version;
             src = pkgs.fetchurl { inherit (release.archives.${system}) url hash; };
-            # The program carries its code with it, which strip would cut off. The loader is the only path of it that NixOS lacks.
+            # strip would remove the code that is appended to the program. Its only path that NixOS lacks is the loader.
             dontStrip = true;
             dontPatchELF = true;
             nativeBuildInputs = pkgs.lib.optional pkgs.stdenv.isLinux pkgs.patchelf;

@@ -47,7 +47,7 @@ in
         SVC_DATA_DIR = "/var/lib/svc";
         SVC_CONFIG_FILE = format.generate "svc.toml" cfg.settings;
       };
-      # The same as packaging/svc.service, which a test compares.
+      # A test compares this with packaging/svc.service.
       serviceConfig = {
         ExecStart = "${lib.getExe cfg.package} serve --migrate";
         EnvironmentFile = lib.mkIf (cfg.environmentFile != null) cfg.environmentFile;

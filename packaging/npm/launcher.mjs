@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the program of this platform, which npm has installed beside this package as one of its optional dependencies. Plain Node
- * 18 or newer, without dependencies. `SVC_BINARY` names another program.
+ * Starts the program for this platform, which npm has installed as one of this package's optional dependencies. Runs on plain Node
+ * 18 or newer, without other dependencies. `SVC_BINARY` selects another program.
  */
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A terminal and npm both pass on one Ctrl-C. The program would take the second signal as an order to end at once. */
+/** The terminal and npm each forward the same Ctrl-C. The program would treat the second signal as a request to exit immediately. */
 const SAME_SIGNAL_MS = 1000;
 const POLL_INTERVAL_MS = 500;
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -26,9 +26,9 @@ run(process.env.SVC_BINARY || installedProgram());
 function run(program) {
   const child = spawn(program, process.argv.slice(2), {
     stdio: "inherit",
-    // A session of its own, so that the signals of the terminal reach it once, by this process.
+    // Starts a new session, so that signals of the terminal reach the program only once, through this process.
     detached: true,
-    // The program ends when its parent is no longer this process, which kill -9 prevents from passing that on.
+    // The program exits once this process is no longer its parent, because a process killed with -9 cannot forward the signal.
     env: { ...process.env, SVC_LAUNCHER_PID: `${process.pid}` },
   });
   let lastSignalMs = Number.NEGATIVE_INFINITY;
@@ -39,7 +39,7 @@ function run(program) {
     child.kill(signal);
   };
   for (const signal of ENDING_SIGNALS) process.on(signal, end);
-  // npm passes SIGTERM to the shell between it and this process, which does not pass it on, and does not wait.
+  // npm sends SIGTERM to the shell between itself and this process. The shell neither forwards it nor waits.
   const parent = process.ppid;
   if (process.env.npm_command !== undefined)
     setInterval(() => process.ppid === parent || end("SIGTERM"), POLL_INTERVAL_MS).unref();
@@ -52,15 +52,15 @@ function run(program) {
   child.on("error", (error) => fail(`cannot start ${program}: ${error.message}`));
   child.on("exit", (code, signal) => {
     if (signal === null) process.exit(code ?? EXIT_USER);
-    // Ends as the program did, so that the caller sees the signal.
+    // Exits by the same signal as the program, so that the caller sees it.
     for (const ending of ENDING_SIGNALS) process.removeAllListeners(ending);
     process.kill(process.pid, signal);
-    // A signal that does not end this process, or not at once.
+    // In case the signal does not end this process, or not immediately.
     setTimeout(() => process.exit(EXIT_USER), SAME_SIGNAL_MS);
   });
 }
 
-/** The path of the program for this machine. Ends the process where there is none. */
+/** Returns the path of the program for this machine. Exits if none is installed. */
 function installedProgram() {
   const packageName = `${name}-${platform()}`;
   if (!(packageName in optionalDependencies)) {
@@ -79,21 +79,21 @@ function installedProgram() {
   return withPermission(program);
 }
 
-/** Such as `linux-x64-musl-baseline`, the last part of the name of a package. */
+/** Returns the last part of the package name, such as `linux-x64-musl-baseline`. */
 function platform() {
   const system = `${process.platform}-${process.arch}`;
   if (process.platform !== "linux") return system;
   return `${system}${isMusl() ? "-musl" : ""}${process.arch === "x64" && !hasAvx2() ? "-baseline" : ""}`;
 }
 
-/** Whether the C library is musl: that of the Node that runs this is the one that is there. */
+/** Reports whether the C library is musl. The machine has the one that this Node uses. */
 function isMusl() {
   const header = process.report?.getReport?.().header;
   if (header) return header.glibcVersionRuntime === undefined;
   return readdirSync("/lib").some((file) => file.startsWith("ld-musl-"));
 }
 
-/** Whether the processor has the instructions that the usual program for x64 uses; not so before 2013. */
+/** Reports whether the processor has the instructions that the default x64 program uses. Processors before 2013 do not. */
 function hasAvx2() {
   try {
     return /\bavx2\b/.test(readFileSync("/proc/cpuinfo", "utf8"));
@@ -102,13 +102,13 @@ function hasAvx2() {
   }
 }
 
-/** Some tools unpack packages without the permission to execute. */
+/** Makes the program executable, because some tools unpack packages without that permission. */
 function withPermission(program) {
   if (!existsSync(program)) fail(`${program} is missing: install ${name} again.`);
   try {
     chmodSync(program, 0o755);
   } catch {
-    // Installed by another user, who has set it.
+    // Another user has installed it, and has set the permission.
   }
   return program;
 }

@@ -44,7 +44,7 @@ export interface ClientAddresses {
    * @param peer the address at the other end of the connection, without its port; undefined without a connection.
    */
   of(peer: string | undefined, header: HeaderValue): ClientAddress;
-  /** Whether that address is a trusted proxy. */
+  /** Reports whether that address is a trusted proxy. */
   isProxy(peer: string | undefined): boolean;
 }
 

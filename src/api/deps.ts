@@ -207,7 +207,7 @@ interface PushDeps extends PushApps {
 interface TokenWebhookDeps {
   readonly verify: VerifyEnvelope;
   readonly staleReason: StaleReason;
-  /** Whether the operator has paused token events. */
+  /** Reports whether the operator has paused token events. */
   readonly isPaused: () => boolean;
   readonly events: TokenEvents;
   readonly count: CountTokenEvent;

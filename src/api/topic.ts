@@ -34,7 +34,7 @@ interface SignedSpec<D, Id extends string, Q extends QueryParams>
   readonly share?: ShareName;
   /** The command that calls it. */
   readonly command?: OperationCommand;
-  /** Whether a setting has disabled it; it stays in the document. */
+  /** Reports whether a setting has disabled it; it stays in the document. */
   readonly isOff?: (deps: D) => boolean;
   /** The body may be any JSON. */
   readonly run: (

@@ -39,7 +39,7 @@ export interface AuthDeps {
   readonly contracts?: OwnerContracts | undefined;
   /** While it returns a reason, a custody address in the index may be outdated. */
   readonly staleReason: StaleReason;
-  /** Whether the operator has paused signed operations. */
+  /** Reports whether the operator has paused signed operations. */
   readonly isPaused: () => boolean;
   readonly log: Logger;
 }

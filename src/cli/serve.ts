@@ -92,7 +92,7 @@ export function registerServe(program: Command, context: CommandContext): void {
             if (consoleFile !== undefined) noteStarted(consoleFile);
           } catch (err) {
             // For example because the disk is full: the node runs, and the next start finds out again.
-            common.log.warn({ err }, "The settings of this start could not be noted");
+            common.log.warn({ err }, "The settings of this start could not be recorded");
           }
           if (failed) {
             const { keys, reason, file } = failed.without.refused;

@@ -125,10 +125,10 @@ function createLayer({ readFile, cwd, readsSecrets }: LayerInput, { isText }: { 
         candidates.push({ setting, value: read, source });
         return;
       }
-      const of = name.endsWith(FILE_END)
+      const fromFile = name.endsWith(FILE_END)
         ? findSetting(`${section}.${name.slice(0, -FILE_END.length)}`)
         : undefined;
-      if (of !== undefined) addFile(of, value, `file of ${spelling}`);
+      if (fromFile !== undefined) addFile(fromFile, value, `file of ${spelling}`);
       else if (spelling === source) problems.push(unknownKey(spelling, section, "environment"));
       else problems.push(unknownKey(spelling, section, source));
     },

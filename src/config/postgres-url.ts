@@ -54,7 +54,7 @@ export function readPostgresUrl(text: string): Result<ConnectOptions, string> {
   return ok({ host, port, ...socketPath, user, password, database, sslMode });
 }
 
-/** Whether a text is the URL of a PostgreSQL database, or empty. */
+/** Reports whether a text is the URL of a PostgreSQL database, or empty. */
 export function isPostgresUrlOrEmpty(text: string): boolean {
   return text === "" || readPostgresUrl(text).ok;
 }

@@ -82,7 +82,7 @@ async function giveName(partial: string, path: string): Promise<void> {
 
 const fileExists = (path: string) => new UserError(`${path} exists already. Name a new file, or delete it.`);
 
-const partialTaken = (partial: string) => new RetryableError(`another process took the place of ${partial}`);
+const partialTaken = (partial: string) => new RetryableError(`another process has replaced ${partial}`);
 
 /** A dangling symbolic link counts as existing, too. */
 const isThere = async (path: string) => (await lstat(path).catch(() => undefined)) !== undefined;

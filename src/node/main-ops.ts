@@ -82,7 +82,7 @@ interface NodeOpsDeps {
   /** The streams of all HTTP workers. */
   readonly streams: () => StreamSlotStats;
   readonly pauses: Pick<Pauses, "latest">;
-  /** Whether every part has started. */
+  /** Reports whether every part has started. */
   readonly isStarted: () => boolean;
   /** The states of the checks; undefined while nothing evaluates them. */
   readonly checks: Pick<NodeChecks, "states" | "notices"> | undefined;

@@ -108,7 +108,7 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, custody, maxChann
       const checked = await guard.check(url, isOperator ? "notices" : `fid:${ownerFid}`);
       if (!checked.ok) return wrong(`${target.kind === "push" ? "endpoint" : "url"} ${checked.error.reason}`);
       // The DNS lookup takes as long as the host's name server wants, and that server may belong to the previous owner of the fid.
-      if (!acts(owned, custodyOf)) return wrong("the fid got another custody address meanwhile");
+      if (!acts(owned, custodyOf)) return wrong("the custody address of the fid has changed in the meantime");
       // Incidents of owners' records are hardly ever critical.
       const { label, severity = isOperator ? "critical" : "notice", checks = [] } = request;
       const channel: NoticeChannel = {

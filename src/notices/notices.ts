@@ -118,23 +118,23 @@ export function createNotices(deps: NoticesDeps) {
     const messages = [ofNode ?? [], ofOwners ?? []].flatMap((group) => {
       const contents = group.map(({ content }) => content);
       return group.length > MAX_APART
-        ? [{ of: group, notice: digestOf(contents, ownerFid, now) }]
-        : group.map((one) => ({ of: [one], notice: one.content }));
+        ? [{ queued: group, notice: digestOf(contents, ownerFid, now) }]
+        : group.map((one) => ({ queued: [one], notice: one.content }));
     });
     const done: (typeof notices)[number][] = [];
     let end: CallEnd = { kind: "taken" };
     let count = 0;
-    for (const { of, notice } of messages) {
+    for (const { queued, notice } of messages) {
       // The fid may be transferred between two calls.
       if (!acts(channel, custodyOf)) break;
-      const [first] = of;
+      const [first] = queued;
       const id = `${channelId}.${first?.incidentId ?? ""}.${first?.sentAt ?? 0}`;
       end = target
         ? await callChannel(target, notice, id)
         : { kind: "failed", error: "sealed under a master key that the settings do not have" };
       if (end.kind === "gone" || end.kind === "later") break;
       if (end.kind === "taken") count += 1;
-      done.push(...of);
+      done.push(...queued);
     }
     if (end.kind === "gone") {
       await store.remove({ channelId, ownerFid, custody });
@@ -150,7 +150,7 @@ export function createNotices(deps: NoticesDeps) {
     else if (error !== "") ofKind.failed += 1;
     if (error !== "")
       throttle((others) =>
-        log.warn({ channel: label, error, attempts, ...others }, "A notice was not taken"),
+        log.warn({ channel: label, error, attempts, ...others }, "A notice was not accepted"),
       );
     const waitSecs = Math.max(
       exponentialBackoffMs(FIRST_RETRY_MS, Math.max(1, attempts), MAX_RETRY_MS) / 1000,

@@ -133,7 +133,7 @@ export function pushTargetOf(
 ): Result<PushTarget, string> {
   if (!isPushHost(endpoint, hosts))
     return err("endpoint is at a push service that notify.push_hosts does not list");
-  if (!arePushKeys(keys)) return err("keys are no keys of a browser");
+  if (!arePushKeys(keys)) return err("keys are not valid push keys of a browser");
   return ok({ kind: "push", endpoint, keys });
 }
 

@@ -60,7 +60,7 @@ export function startPreviewService(deps: PreviewServiceDeps) {
     const outcome = await deps
       .fetchPreview(url, (host) => queue.call(host, monotonicMs()))
       .catch((cause): FetchOutcome => {
-        log.error({ err: cause }, "A preview could not be made");
+        log.error({ err: cause }, "A preview could not be created");
         return { kind: "failed" };
       });
     queue.end(url);

@@ -41,7 +41,7 @@ export interface CampaignService {
   ): Promise<Result<ListedCampaign[], Refusal>>;
   get(fid: number, campaignId: string): Promise<Result<CampaignDetails, Refusal>>;
   /** Returns the results of a campaign, or of all campaigns of a schedule. */
-  results(fid: number, of: ResultsOf): Promise<Result<ResultsReport, Refusal>>;
+  results(fid: number, subject: ResultsOf): Promise<Result<ResultsReport, Refusal>>;
 }
 
 export function createCampaignService(deps: {
@@ -79,9 +79,9 @@ export function createCampaignService(deps: {
       );
     },
 
-    async results(fid, of) {
-      if ("scheduleId" in of) return resultsOfSchedule(fid, of.scheduleId);
-      const campaign = await campaigns.find(of.campaignId);
+    async results(fid, subject) {
+      if ("scheduleId" in subject) return resultsOfSchedule(fid, subject.scheduleId);
+      const campaign = await campaigns.find(subject.campaignId);
       if (!campaign) return refused("notFound", "no such campaign");
       const app = await apps.get(fid, campaign.appId);
       return app.ok ? ok(await reportOf(deps, [campaign], [])) : app;

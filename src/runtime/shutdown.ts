@@ -123,7 +123,7 @@ export function handleSignals(shutdown: Shutdown, log: Logger): () => void {
   const onSignal = (signal: keyof typeof KILLED_BY) => {
     signals += 1;
     if (signals > 1) {
-      log.warn({ signal }, "Ended at once on a second signal");
+      log.warn({ signal }, "Exited immediately on a second signal");
       process.exit(KILLED_BY[signal]);
     }
     void shutdown.start(signal);

@@ -79,7 +79,7 @@ export interface QuickAuthDeps {
 
 /** The key ring at one second. */
 interface Ring extends KeyRing {
-  readonly of: readonly SignInKey[];
+  readonly keys: readonly SignInKey[];
   readonly atSecs: number;
   readonly publicKeys: readonly PublicJwk[];
 }
@@ -106,14 +106,14 @@ export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
     listed?.epoch === keyEpoch() && monotonicMs() - listed.readAtMs < maxAgeMs;
 
   /** Returns the current key ring of a list, computed at most once a second. */
-  function ringOf(of: readonly SignInKey[]): Ring {
+  function ringOf(all: readonly SignInKey[]): Ring {
     const atSecs = nowSecs(clock);
-    if (known?.of === of && known.atSecs === atSecs) return known;
-    const ring = keyRingAt(of, atSecs, settings.tokenTtlSecs);
+    if (known?.keys === all && known.atSecs === atSecs) return known;
+    const ring = keyRingAt(all, atSecs, settings.tokenTtlSecs);
     const publicKeys = ring.listed.map(({ publicJwk }) => publicJwk);
     known = {
       ...ring,
-      of,
+      keys: all,
       atSecs,
       publicKeys: known && isDeepStrictEqual(known.publicKeys, publicKeys) ? known.publicKeys : publicKeys,
     };

@@ -40,7 +40,7 @@ export function createVault(keys: readonly [MasterKey, ...MasterKey[]]) {
   function open({ signerUuid, publicKey, ...box }: Sealed): Uint8Array {
     try {
       const seed = sealer.open(holderOf(signerUuid, publicKey), box);
-      if (seed.length !== SEED_BYTES) throw new Error("a seed has another length");
+      if (seed.length !== SEED_BYTES) throw new Error("a seed has the wrong length");
       return seed;
     } catch (cause) {
       throw new Error(`the seed of signer ${signerUuid} does not open under the master key ${box.keyId}`, {

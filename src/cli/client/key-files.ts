@@ -47,7 +47,7 @@ function accountOf(text: string, source: string): PrivateKeyAccount {
     return privateKeyToAccount(`0x${digits.toLowerCase()}`);
   } catch {
     // The library's message may quote the number.
-    throw new UserError(`${source} holds a number that is not a private key of secp256k1`);
+    throw new UserError(`${source} contains a number that is not a private key of secp256k1`);
   }
 }
 

@@ -121,15 +121,15 @@ type Report = Omit<ComparisonReport, "differences"> & {
 
 /** Adds the differences from a further node to a report. @param upstream its position; undefined if there is only one node. */
 function withUpstream(before: Report | undefined, next: Report, upstream: number | undefined): Report {
-  const of = <One extends object>(all: readonly One[]) =>
+  const withPosition = <One extends object>(all: readonly One[]) =>
     upstream === undefined ? all : all.map((one) => ({ ...one, upstream }));
   const { differences, channels } = before ?? { differences: [], channels: { differences: [] } };
   return {
     ...(before ?? next),
-    differences: [...differences, ...of(next.differences)],
+    differences: [...differences, ...withPosition(next.differences)],
     channels: {
       ...(before ?? next).channels,
-      differences: [...channels.differences, ...of(next.channels.differences)],
+      differences: [...channels.differences, ...withPosition(next.channels.differences)],
     },
   };
 }

@@ -42,7 +42,7 @@ export function terminalDialog(): Dialog {
         if (value !== undefined) return value;
         process.stderr.write(`${hint}\n`);
       }
-      throw new UserError(`too many answers that are not understood: ${NOTHING_WRITTEN}`);
+      throw new UserError(`too many invalid answers: ${NOTHING_WRITTEN}`);
     },
     async during(work) {
       const cut = Promise.withResolvers<never>();

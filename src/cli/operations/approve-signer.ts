@@ -27,7 +27,7 @@ export async function approveSigner(
 ): Promise<{ readonly status: string; readonly hash: string }> {
   const url = URL.parse(approvalUrl);
   if (!url || !/\/approve\/[1-9A-HJ-NP-Za-km-z]+$/.test(url.pathname))
-    throw new UserError("give the whole approval URL, as https://host/approve/<token>");
+    throw new UserError("give the whole approval URL, such as https://host/approve/<token>");
   const prepared = (await post(url, "prepare", { address: account.address })) as Prepared;
   if (!("key_add" in prepared))
     throw new UserError("this key is added on chain; open the link in a browser with your wallet");

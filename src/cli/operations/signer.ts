@@ -148,7 +148,7 @@ async function rekeyState(context: CommandContext): Promise<void> {
   const run = async (state: StateDb) => {
     const store = createSigners(state);
     const onDamaged = (signerUuid: string, err: unknown) =>
-      log.error({ signerUuid, err }, "A key did not open");
+      log.error({ signerUuid, err }, "A key could not be opened");
     const signers = await rekey({ store, vault, signal: shutdown.signal, onDamaged });
     const sealer = createSealer([current, ...former], "svc quick auth key 1");
     const noticeSealer = createSealer([current, ...former], "svc notice 1");

@@ -63,7 +63,7 @@ export function createRecording(path: string): (call: RecordedCall) => boolean {
   try {
     createPrivateFile(path);
   } catch (cause) {
-    throw new UserError(`${path} cannot be made: ${reasonOf(cause)}`, { cause });
+    throw new UserError(`${path} cannot be created: ${reasonOf(cause)}`, { cause });
   }
   let bytes = 0;
   return (call) => {

@@ -38,23 +38,24 @@ const isCommon = (request: string) =>
 export function findClientNames(files: readonly SourceFile[]): ClientNames {
   const ofFile = new Map<string, Map<string, SdkClass>>();
   const ofAll = new Map<string, SdkClass>();
-  const addOwn = (path: string, name: string, of: SdkClass) => {
+  const addOwn = (path: string, name: string, sdkClass: SdkClass) => {
     const own = ofFile.get(path) ?? new Map<string, SdkClass>();
-    ofFile.set(path, own.set(name, of));
+    ofFile.set(path, own.set(name, sdkClass));
   };
-  const add = (path: string, name: string | undefined, of: SdkClass) => {
+  const add = (path: string, name: string | undefined, sdkClass: SdkClass) => {
     if (name === undefined || ofAll.size >= MAX_NAMES) return;
-    addOwn(path, name, of);
-    if (name !== DEFAULT) ofAll.set(name, of);
+    addOwn(path, name, sdkClass);
+    if (name !== DEFAULT) ofAll.set(name, sdkClass);
   };
   for (const file of files) {
     const { path, text } = file;
-    for (const [className, of] of sdkClassesIn(file)) {
-      if (of === "Configuration") continue;
+    for (const [className, sdkClass] of sdkClassesIn(file)) {
+      if (sdkClass === "Configuration") continue;
       const uses = text.matchAll(new RegExp(`\\b${className.replaceAll("$", "\\$")}\\b`, "g"));
       for (const { index } of uses.take(MAX_CLASSES_OF_FILE)) {
-        add(path, className, of);
-        for (const name of namesBefore(text.slice(Math.max(0, index - 300), index))) add(path, name, of);
+        add(path, className, sdkClass);
+        for (const name of namesBefore(text.slice(Math.max(0, index - 300), index)))
+          add(path, name, sdkClass);
       }
     }
   }
@@ -63,11 +64,11 @@ export function findClientNames(files: readonly SourceFile[]): ClientNames {
     /\b(\w+)\s+as\s+(\w+)|\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?(?:this\.)?(\w+)(?:\(\s*\))?\s*[;\n]/g;
   for (const { path, text } of files) {
     for (const [, source, alias, name, value] of text.matchAll(renamed)) {
-      const of = ofAll.get(source ?? value ?? "");
-      if (of !== undefined) add(path, alias ?? name, of);
+      const sdkClass = ofAll.get(source ?? value ?? "");
+      if (sdkClass !== undefined) add(path, alias ?? name, sdkClass);
     }
   }
-  for (const { path, name, of } of defaultImports(files, ofFile)) addOwn(path, name, of);
+  for (const { path, name, sdkClass } of defaultImports(files, ofFile)) addOwn(path, name, sdkClass);
   return { ofFile, ofAll };
 }
 
@@ -78,14 +79,14 @@ export function findClientNames(files: readonly SourceFile[]): ClientNames {
 function defaultImports(
   files: readonly SourceFile[],
   ofFile: ClientNames["ofFile"],
-): { readonly path: string; readonly name: string; readonly of: SdkClass }[] {
+): { readonly path: string; readonly name: string; readonly sdkClass: SdkClass }[] {
   const exports =
     /\bexport\s+default\s+(?:async\s+)?(?:function\s+)?([\w$]+)|\bmodule\.exports\s*=\s*([\w$]+)/;
   const exporters = files.flatMap(({ path, text }) => {
     const own = ofFile.get(path);
     const [, name, other] = (own && exports.exec(text)) ?? [];
-    const of = own?.get(name ?? other ?? "") ?? own?.get(DEFAULT);
-    return of === undefined ? [] : [{ module: withoutExtension(path), of }];
+    const sdkClass = own?.get(name ?? other ?? "") ?? own?.get(DEFAULT);
+    return sdkClass === undefined ? [] : [{ module: withoutExtension(path), sdkClass }];
   });
   if (exporters.length === 0) return [];
   const imported =
@@ -95,7 +96,9 @@ function defaultImports(
       const module = withoutExtension((source ?? required ?? "").replace(/^(?:[@~]?\/|\.{1,2}\/)+/, ""));
       // Neither aliases nor relative paths are resolved: the end of the path decides.
       const found = exporters.find((exporter) => `/${exporter.module}`.endsWith(`/${module}`));
-      return module === "" || found === undefined ? [] : [{ path, name: one ?? other ?? "", of: found.of }];
+      return module === "" || found === undefined
+        ? []
+        : [{ path, name: one ?? other ?? "", sdkClass: found.sdkClass }];
     }),
   );
 }
@@ -136,18 +139,18 @@ export function findMethodCalls({ path, text }: SourceFile, names: ClientNames):
     if (calls.length >= MAX_CALLS_OF_FILE) break;
     const receiver = receiverBefore(text, found.index);
     if (receiver === undefined || receiver === "this" || receiver === "super") continue;
-    const of = own?.get(receiver) ?? names.ofAll.get(receiver);
-    const request = requestOf(name, of);
+    const sdkClass = own?.get(receiver) ?? names.ofAll.get(receiver);
+    const request = requestOf(name, sdkClass);
     if (request === undefined) continue;
     // Many libraries have a `client.build()`.
-    if (of !== "NeynarHubClient" && isCommon(request) && !own?.has(receiver)) continue;
-    calls.push({ name, request, at: found.index + whole.indexOf(name), isCertain: of !== undefined });
+    if (sdkClass !== "NeynarHubClient" && isCommon(request) && !own?.has(receiver)) continue;
+    calls.push({ name, request, at: found.index + whole.indexOf(name), isCertain: sdkClass !== undefined });
   }
   return [...calls, ...takenMethods(text, own)];
 }
 
-const requestOf = (name: string, of: SdkClass | undefined) =>
-  of === "NeynarHubClient" ? hubRequests.get(name) : (requests.get(name) ?? formerRequests.get(name));
+const requestOf = (name: string, sdkClass: SdkClass | undefined) =>
+  sdkClass === "NeynarHubClient" ? hubRequests.get(name) : (requests.get(name) ?? formerRequests.get(name));
 
 /** Finds methods that are destructured from a client: `const { fetchFeed, publishCast: publish } = client`. */
 function takenMethods(text: string, own: ReadonlyMap<string, SdkClass> | undefined): MethodCall[] {
@@ -155,11 +158,11 @@ function takenMethods(text: string, own: ReadonlyMap<string, SdkClass> | undefin
   const taken = /\{([\w$\s,:]{1,500})\}\s*=\s*(?:await\s+)?(?:this\.)?([\w$]+)/g;
   return [...text.matchAll(taken).take(MAX_CALLS_OF_FILE)].flatMap(
     ({ index, 1: names = "", 2: client = "" }) => {
-      const of = own.get(client);
-      if (of === undefined) return [];
+      const sdkClass = own.get(client);
+      if (sdkClass === undefined) return [];
       return names.split(",").flatMap((text) => {
         const name = text.split(":")[0]?.trim() ?? "";
-        const request = requestOf(name, of);
+        const request = requestOf(name, sdkClass);
         return request === undefined ? [] : [{ name, request, at: index, isCertain: true }];
       });
     },

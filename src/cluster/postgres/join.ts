@@ -117,7 +117,7 @@ function checkCompany(live: readonly NodeRow[], isSolo: boolean): void {
       `node ${first.nodeId} uses this state: a node without upstream.url can only be alone`,
     );
   if (live.length >= MAX_NODES)
-    throw new RetryableError(`${MAX_NODES} nodes use this state, which is the most`);
+    throw new RetryableError(`${MAX_NODES} nodes use this state, which is the maximum`);
 }
 
 /**

@@ -202,7 +202,10 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     signals.tick();
     const isFenced = signals.isFenced();
     if (isFenced && !wasFenced)
-      log.warn({}, "The node has not reached PostgreSQL for too long: it starts no calls until it does");
+      log.warn(
+        {},
+        "The node has been unable to reach PostgreSQL for too long; it starts no calls until it can",
+      );
     wasFenced = isFenced;
   }, TICK_INTERVAL_MS);
 

@@ -3,8 +3,8 @@ import { type HttpFigures, NO_RESPONSES } from "./http-metrics.ts";
 
 const figure = figureOf<HttpFigures>();
 
-const quantile = (of: number) => (before: HttpFigures, after: HttpFigures) =>
-  quantileMs(after.boundsSecs, bucketsBetween(before, after), of);
+const quantile = (fraction: number) => (before: HttpFigures, after: HttpFigures) =>
+  quantileMs(after.boundsSecs, bucketsBetween(before, after), fraction);
 
 /** The responses of all HTTP workers for the history. Their metrics are summed over the workers. */
 export const httpFigures = [

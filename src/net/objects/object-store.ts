@@ -207,7 +207,7 @@ async function* inParts(
 
 async function xmlOf(response: Response): Promise<string> {
   const { body, truncated } = await readUpTo(response, MAX_XML_BYTES);
-  if (truncated) throw new UserError("the store sent a longer response than a list can be");
+  if (truncated) throw new UserError("the response of the store is too long for a list");
   return new TextDecoder().decode(body);
 }
 

@@ -86,7 +86,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps) {
       madeForMs = dueMs;
       failure = null;
       if (kind === scheduledKind(config)) lastMs = nowMs;
-      log.info({ path, ...last, deleted }, "Made a backup");
+      log.info({ path, ...last, deleted }, "Created a backup");
       for (const what of leftOut) log.warn(what);
       if (undeletable.length > 0) log.warn({ paths: undeletable }, UNDELETABLE);
     } catch (cause) {
@@ -106,7 +106,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps) {
     const reason = incompleteReason(index);
     if (reason === undefined) return scheduled;
     if (scheduled === "index") throw new RetryableError(`the index is not complete: ${reason}`);
-    log.warn({ reason }, "The index is not complete: this backup holds the state alone");
+    log.warn({ reason }, "The index is incomplete, so this backup contains only the state");
     return "state";
   }
 

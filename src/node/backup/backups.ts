@@ -229,7 +229,7 @@ export function createOperatorBackups(deps: {
         return refuse("conflict", "a backup is under way");
       started = backups.make("state", stopping.signal, true).then(
         ({ path, leftOut, deleted, undeletable }) => {
-          log.info({ path, deleted }, "Made a backup");
+          log.info({ path, deleted }, "Created a backup");
           for (const what of leftOut) log.warn(what);
           if (undeletable.length > 0) log.warn({ paths: undeletable }, UNDELETABLE);
         },

@@ -95,7 +95,7 @@ export function createMcp(deps: {
         tools,
         callOf,
         writesOf,
-        onFault: (err) => log.error({ err }, "A call of MCP failed"),
+        onFault: (err) => log.error({ err }, "An MCP call failed"),
       });
     },
     loadPages: async () => {

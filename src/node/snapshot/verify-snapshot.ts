@@ -67,7 +67,7 @@ export async function readUsable(
   const missing = wanted?.find((part) => manifest[part] === null);
   if (missing !== undefined) throw new UserError(`${dir} holds no ${missing}`);
   const parts = partsOf(manifest, wanted);
-  if (parts.length === 0) throw new UserError(`${dir} holds neither an index nor a state`);
+  if (parts.length === 0) throw new UserError(`${dir} contains neither an index nor a state`);
   for (const part of parts) refuseNewerSchema(dir, manifest, part);
   if (manifest.index && parts.includes("index")) refuseOtherSource(dir, manifest.index, config);
   return manifest;

@@ -136,7 +136,7 @@ function sqliteField(name: string, form: ColumnForm): string {
 /** Parses a line into the values of the columns in SQLite. */
 function parseLine(line: string, { columns }: CopiedTable): SqliteValue[] {
   const fields = line.split("\t");
-  if (fields.length !== columns.length) throw new Error("a row has another number of columns");
+  if (fields.length !== columns.length) throw new Error("a row has a different number of columns");
   return columns.map(([, { form }], at) => parseField(fields[at] ?? "", form));
 }
 

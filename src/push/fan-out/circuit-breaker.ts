@@ -61,7 +61,7 @@ export class CircuitBreaker {
     return this.#inFlight > 0 || nowMs - this.#lastEndedAt < DOWN_UNTIL_MS;
   }
 
-  /** Whether it can be removed without losing information. */
+  /** Reports whether it can be removed without losing information. */
   isIdle(nowMs: number): boolean {
     return this.#inFlight === 0 && !this.isDown(nowMs);
   }

@@ -30,7 +30,7 @@ export type SendCallers = ReturnType<typeof createSendCallers>;
 
 export function createSendCallers(deps: {
   readonly campaigns: Pick<CampaignStore, "ended">;
-  /** Whether a campaign runs on this node, which then reports its end. */
+  /** Reports whether a campaign runs on this node, which then reports its end. */
   readonly isRunning: (campaignId: string) => boolean;
   readonly isPaused: () => boolean;
   readonly monotonicMs: () => number;

@@ -40,7 +40,7 @@ function register<Stats>(
       async collect() {
         const now = await read();
         this.reset();
-        for (const [of, value] of now) this.inc(of, value);
+        for (const [series, value] of now) this.inc(series, value);
       },
     });
     return;
@@ -52,7 +52,7 @@ function register<Stats>(
       this.reset();
       // Otherwise a gauge without labels would have the value 0.
       if (labels.length === 0 && now.length === 0) this.remove();
-      for (const [of, value] of now) this.set(of, value);
+      for (const [series, value] of now) this.set(series, value);
     },
   });
 }

@@ -51,16 +51,16 @@ export function createTokenSigner(deps: TokenSignerDeps) {
    * Creates a key after the last one, once for all concurrent callers of this thread. The very first key signs at once; later ones sign
    * after they have been listed.
    */
-  function make(with_: Sealer, keys: readonly SignInKey[], by: OperatorOrigin): Promise<boolean> {
+  function make(masterSealer: Sealer, keys: readonly SignInKey[], by: OperatorOrigin): Promise<boolean> {
     making ??= (async () => {
-      const key = await newKey(with_, settings.algorithm);
+      const key = await newKey(masterSealer, settings.algorithm);
       // Creating a key takes time, and verifiers receive it only afterwards, so the time is read again.
       const now = nowSecs(clock);
       const made = { ...key, createdAt: now, currentAt: keys.length === 0 ? now : now + LISTED_AHEAD_SECS };
       const { obsolete } = keyRingAt(keys, now, settings.tokenTtlSecs);
       const isAdded = await store.add(made, { after: keys.at(-1)?.kid ?? null, obsolete }, by);
       if (isAdded)
-        log.info({ kid: made.kid, signsAt: made.currentAt }, "Made a key for tokens of Quick Auth");
+        log.info({ kid: made.kid, signsAt: made.currentAt }, "Created a key for Quick Auth tokens");
       return isAdded;
     })().finally(() => {
       making = undefined;
@@ -69,24 +69,24 @@ export function createTokenSigner(deps: TokenSignerDeps) {
   }
 
   /** Returns the key that signs now. Creates missing keys. */
-  async function currentKey(with_: Sealer): Promise<SignInKey | undefined> {
+  async function currentKey(masterSealer: Sealer): Promise<SignInKey | undefined> {
     const now = nowSecs(clock);
     let keys = await store.list();
     if (keys.length === 0) {
-      await make(with_, keys, BY_NODE);
+      await make(masterSealer, keys, BY_NODE);
       keys = await store.list();
     }
     const ring = keyRingAt(keys, now, settings.tokenTtlSecs);
     if (isRotationDue(ring, now, settings))
-      make(with_, keys, BY_NODE).catch((cause) =>
-        log.error({ err: cause }, "The next key for tokens of Quick Auth could not be made"),
+      make(masterSealer, keys, BY_NODE).catch((cause) =>
+        log.error({ err: cause }, "The next key for Quick Auth tokens could not be created"),
       );
     return ring.current;
   }
 
-  function openKey(with_: Sealer, { kid, sealed, keyId }: SignInKey): KeyObject {
+  function openKey(masterSealer: Sealer, { kid, sealed, keyId }: SignInKey): KeyObject {
     if (opened?.kid === kid) return opened.key;
-    const pkcs8 = Buffer.from(with_.open(holderOf(kid), { sealed, keyId }).buffer);
+    const pkcs8 = Buffer.from(masterSealer.open(holderOf(kid), { sealed, keyId }).buffer);
     try {
       const key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
       opened = { kid, key };
@@ -129,7 +129,7 @@ export function createTokenSigner(deps: TokenSignerDeps) {
         const key = await newKey(sealer, settings.algorithm);
         await store.replace({ ...key, createdAt: now, currentAt: now }, by);
         opened = undefined;
-        log.warn({ kid: key.kid }, "Replaced all keys for tokens of Quick Auth");
+        log.warn({ kid: key.kid }, "Replaced all keys for Quick Auth tokens");
         return ok({ kid: key.kid, signsAt: now });
       }
       const keys = await store.list();

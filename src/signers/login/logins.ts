@@ -128,8 +128,8 @@ export function createLogins(deps: LoginsDeps): Logins {
     return withQuery(redirectUri, { code, ...(state === undefined ? {} : { state }) });
   }
 
-  async function done(of: LoginClient, loggedIn: LoggedIn, target: LoginTarget) {
-    const redirectTo = await redirectOf(of, loggedIn, target);
+  async function done(loginClient: LoginClient, loggedIn: LoggedIn, target: LoginTarget) {
+    const redirectTo = await redirectOf(loginClient, loggedIn, target);
     count("login", "ok", "");
     return ok({ kind: "done" as const, loggedIn, redirectTo });
   }
@@ -154,10 +154,10 @@ export function createLogins(deps: LoginsDeps): Logins {
     },
 
     async signIn(clientId, { message, signature }, target, origin) {
-      const of = await client(clientId);
+      const loginClient = await client(clientId);
       const base = linkBase();
-      if (!of || base === undefined) return err({ kind: "unknown-client" });
-      if (!mayGo(of, target)) return err({ kind: "target" });
+      if (!loginClient || base === undefined) return err({ kind: "unknown-client" });
+      if (!mayGo(loginClient, target)) return err({ kind: "target" });
       const signedIn = SIGNATURE.test(signature)
         ? await verifier.verify({
             text: message,
@@ -180,18 +180,18 @@ export function createLogins(deps: LoginsDeps): Logins {
         };
         return err({ kind: "sign-in", refusal });
       }
-      if (of.permissions === "read") return done(of, { fid, signerUuid: null }, target);
+      if (loginClient.permissions === "read") return done(loginClient, { fid, signerUuid: null }, target);
       // Keeps a single pending signer per client and user, however often they return without approving it.
       const waiting = oneTimeDigest("login-signer", `${clientId}\0${fid}`);
       const known = (await store.find(waiting, nowSecs(clock)))?.payload as
         | { signerUuid: string }
         | undefined;
       const { requestId, address } = origin;
-      const actor = { ownerFid: of.ownerFid, apiKeyId: null, requestId, address };
+      const actor = { ownerFid: loginClient.ownerFid, apiKeyId: null, requestId, address };
       const signer = await signers.forLogin(actor, fid, known?.signerUuid);
       if (!signer.ok) return err({ kind: "signer", refusal: signer.error });
       const { signerUuid, approvalToken } = signer.value;
-      if (approvalToken === null) return done(of, { fid, signerUuid }, target);
+      if (approvalToken === null) return done(loginClient, { fid, signerUuid }, target);
       const now = nowSecs(clock);
       const visit = createOneTimeSecret();
       const payload: Visit = { clientId, fid, signerUuid };
@@ -214,23 +214,25 @@ export function createLogins(deps: LoginsDeps): Logins {
     async finish(clientId, visit, target, origin) {
       const digest = oneTimeDigest("login-visit", visit);
       const found = (await store.find(digest, nowSecs(clock)))?.payload as Visit | undefined;
-      const of = found?.clientId === clientId ? await client(clientId) : undefined;
-      if (!found?.signerUuid || !of) return err({ kind: "over" });
-      if (!mayGo(of, target)) return err({ kind: "target" });
-      const actor = { ownerFid: of.ownerFid, apiKeyId: null, ...origin };
+      const loginClient = found?.clientId === clientId ? await client(clientId) : undefined;
+      if (!found?.signerUuid || !loginClient) return err({ kind: "over" });
+      if (!mayGo(loginClient, target)) return err({ kind: "target" });
+      const actor = { ownerFid: loginClient.ownerFid, apiKeyId: null, ...origin };
       const signer = await signers.find(actor, found.signerUuid);
       const isApproved = signer.ok && signer.value.state.status === "approved";
       if (!isApproved || signer.value.state.fid !== found.fid) return err({ kind: "not-approved" });
       if (!(await store.take(digest, nowSecs(clock)))) return err({ kind: "over" });
-      return done(of, { fid: found.fid, signerUuid: found.signerUuid }, target);
+      return done(loginClient, { fid: found.fid, signerUuid: found.signerUuid }, target);
     },
 
     async exchange({ code, clientId, redirectUri, ownerFid }) {
       const taken = await store.take(oneTimeDigest("login-code", code), nowSecs(clock));
       const payload = taken?.payload as Code | undefined;
       if (payload?.clientId !== clientId || payload.redirectUri !== redirectUri) return undefined;
-      const of = await client(clientId);
-      return of?.ownerFid === ownerFid ? { fid: payload.fid, signerUuid: payload.signerUuid } : undefined;
+      const loginClient = await client(clientId);
+      return loginClient?.ownerFid === ownerFid
+        ? { fid: payload.fid, signerUuid: payload.signerUuid }
+        : undefined;
     },
   };
 }

@@ -60,7 +60,7 @@ export interface ScanRequest {
   /** Bounds (inclusive) of the time at which the node applied the events, in unix seconds. Default: the whole log. */
   readonly fromSecs?: number | undefined;
   readonly toSecs?: number | undefined;
-  /** Whether the time is up. The outcome then covers the events scanned so far. */
+  /** Reports whether the time is up. The outcome then covers the events scanned so far. */
   readonly isOver: () => boolean;
 }
 

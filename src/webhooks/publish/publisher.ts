@@ -55,7 +55,7 @@ export interface PublisherDeps {
   readonly bannedAmong: BannedAmong;
   /** Undefined if `minimum_author_score` has no effect. */
   readonly scores?: ScoreSource | undefined;
-  /** Whether the queue has room; otherwise events wait in the outbox. */
+  /** Reports whether the queue has room; otherwise events wait in the outbox. */
   readonly hasRoom: () => Promise<boolean>;
   /** Called with the webhooks that have new queued deliveries. */
   readonly onQueued: (webhookIds: readonly string[]) => void;

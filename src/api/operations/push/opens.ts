@@ -147,11 +147,11 @@ export const resultOperations = [
     ) => {
       if ((campaignId === undefined) === (scheduleId === undefined))
         throw badRequest("exactly one of campaign_id and schedule_id is required");
-      const of =
+      const subject =
         campaignId === undefined
           ? { scheduleId: (scheduleId ?? "").toLowerCase() }
           : { campaignId: campaignId.toLowerCase() };
-      return presentReport(unwrapOrThrow(await campaigns.results(fid, of)));
+      return presentReport(unwrapOrThrow(await campaigns.results(fid, subject)));
     },
   }),
 ];

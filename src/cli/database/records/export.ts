@@ -64,7 +64,7 @@ export function registerExport(program: Command, context: CommandContext): void 
             { setting: `--set protocol.engine_versions=${undated}` },
             "The network has no date for channels: a node accepts those of this file with this setting",
           );
-        if (isDemo(db)) log.warn("These are accounts of a demo: everybody has their keys");
+        if (isDemo(db)) log.warn("These are demo accounts; everyone has their keys");
         print(`${grouped(records)} records, ${grouped(bytes)} bytes: ${path}\n`);
       });
     });

@@ -150,8 +150,8 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
 
 function Audit() {
   const { query, route, path } = useLocation();
-  const of: AuditSelection = query.of === "records" ? "records" : "everything";
-  const call = AUDIT[of];
+  const selection: AuditSelection = query.of === "records" ? "records" : "everything";
+  const call = AUDIT[selection];
   const pages = useOwnerPages(call, listOf("entries"));
   const session = owner.value?.session?.id;
   // A list from an earlier visit lacks what has happened since.
@@ -167,7 +167,7 @@ function Audit() {
           <span class="dim">{msg.show}</span>
           <select
             name="of"
-            value={of}
+            value={selection}
             onChange={(event) =>
               route(event.currentTarget.value === "records" ? `${path}?of=records` : path, true)
             }
@@ -181,7 +181,7 @@ function Audit() {
       empty={
         <p>
           {msg.noEntriesYetHereYouWill(
-            of === "records" ? msg.theChangesOfYourMiniApps : msg.theChangesOfYourHasSigned,
+            selection === "records" ? msg.theChangesOfYourMiniApps : msg.theChangesOfYourHasSigned,
           )}
         </p>
       }

@@ -20,9 +20,9 @@ export function PastFigures(props: {
   const { from, to } = window.selection ?? window;
   const names = plots.flatMap(([, , labels]) => Object.keys(labels));
   const [node, setNode] = useState("");
-  const of = node === "" ? "" : `&node=${encodeURIComponent(node)}`;
+  const nodeParameter = node === "" ? "" : `&node=${encodeURIComponent(node)}`;
   const query = useQuery<HistoryFigures>(
-    { method: "GET", path: `${path}?from=${from}&to=${to}&series=${names.join(",")}${of}` },
+    { method: "GET", path: `${path}?from=${from}&to=${to}&series=${names.join(",")}${nodeParameter}` },
     { ...(send && { send }), scope: path },
   );
   return (

@@ -151,7 +151,7 @@ export interface RegionProps<T> {
   readonly aside?: ComponentChildren;
   /** Shown until the data has arrived. */
   readonly skeleton?: ComponentChildren;
-  /** Whether there is nothing to show, and the text for that case. */
+  /** Reports whether there is nothing to show, and the text for that case. */
   readonly isEmpty?: (data: T) => boolean;
   readonly empty?: ComponentChildren;
   readonly children: (data: T) => ComponentChildren;

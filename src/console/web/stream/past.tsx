@@ -33,10 +33,10 @@ export function PastStream(props: {
   readForm: FormReader;
 }) {
   const { query, time, expected, onCounted, readForm } = props;
-  const of = `since=${time.from}&until=${time.to}&last=${MAX_EVENTS}`;
+  const range = `since=${time.from}&until=${time.to}&last=${MAX_EVENTS}`;
   const call = {
     method: "GET" as const,
-    path: `${apiPrefix}/stream?${query === "" ? of : `${query}&${of}`}`,
+    path: `${apiPrefix}/stream?${query === "" ? range : `${query}&${range}`}`,
     isStream: true,
   };
   const [stream, setStream] = useState<EventStream>();

@@ -87,7 +87,7 @@ export async function openHub(init: HubInit, keepLine: KeepLine): Promise<HubSer
   const pinned =
     following && relaysBlocks && config.hub.replication
       ? pinnedIndexOf(config, following.nodes, (err) =>
-          log.warn({ err }, "No snapshot of the index could be made"),
+          log.warn({ err }, "A snapshot of the index could not be created"),
         )
       : undefined;
   const deps: HubDeps = {

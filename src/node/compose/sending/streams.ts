@@ -39,6 +39,6 @@ export function createNodeStreams(deps: {
       return config.stream.retention_hours * 3600;
     },
     onFault: (err) => log.error({ err }, "Streams could not read events"),
-    onSkipped: (seq, err) => log.error({ err, seq }, "Skipped an event of the streams"),
+    onSkipped: (seq, err) => log.error({ err, seq }, "Skipped an event for the streams"),
   });
 }

@@ -97,22 +97,22 @@ async function readLedgerRows(
   const failures = new Map(
     storedFailures.map((row) => [blockKey({ clientFid: row.client_fid, block: row.block }), row.fids]),
   );
-  const blocks = new Map<string, { readonly of: BlockOf; readonly ledger: LedgerBlock }>();
+  const blocks = new Map<string, { readonly position: BlockOf; readonly ledger: LedgerBlock }>();
 
   return {
     block({ clientFid, block }) {
-      const of = { clientFid, block };
-      const key = blockKey(of);
+      const position = { clientFid, block };
+      const key = blockKey(position);
       let known = blocks.get(key);
       if (!known) {
-        known = { of, ledger: new LedgerBlock(seq, rows.get(key) ?? [], failures.get(key)) };
+        known = { position, ledger: new LedgerBlock(seq, rows.get(key) ?? [], failures.get(key)) };
         blocks.set(key, known);
       }
       return known.ledger;
     },
 
     async write() {
-      const changed = [...blocks.values()].flatMap(({ of: { clientFid, block }, ledger }) =>
+      const changed = [...blocks.values()].flatMap(({ position: { clientFid, block }, ledger }) =>
         ledger
           .changedRows()
           // An empty set keeps its row, because it is about to be filled again; the row is deleted with the key of its notification.
@@ -122,7 +122,7 @@ async function readLedgerRows(
           ),
       );
       await tx.each(putRows, changed, ledgerKey);
-      const failed = [...blocks.values()].flatMap(({ of: { clientFid, block }, ledger }) => {
+      const failed = [...blocks.values()].flatMap(({ position: { clientFid, block }, ledger }) => {
         const fids = ledger.changedFailures();
         return fids ? [[clientFid, block, fids.toHex()] as const] : [];
       });

@@ -234,9 +234,9 @@ export async function countEnabled(db: Queries, appId: string): Promise<number> 
 function toDayChanges(rows: readonly Omit<Row<typeof audienceDays>, "app_id">[]): DayChanges[] {
   const days = new Map<number, { -readonly [name in keyof DayChanges]: number }>();
   for (const { day, change, count } of rows) {
-    const of = days.get(day) ?? { day, added: 0, removed: 0, disabled: 0, invalidated: 0 };
-    of[change] += count;
-    days.set(day, of);
+    const changes = days.get(day) ?? { day, added: 0, removed: 0, disabled: 0, invalidated: 0 };
+    changes[change] += count;
+    days.set(day, changes);
   }
   return [...days.values()];
 }

@@ -156,7 +156,7 @@ function isFailure({ verdict }: Settlement): boolean {
   return verdict.kind === "failed" || verdict.kind === "gone";
 }
 
-/** Whether two claims have the same limits. */
+/** Reports whether two claims have the same limits. */
 function isAlike(one: ClaimRequest, other: ClaimRequest): boolean {
   return (
     one.limit === other.limit &&

@@ -135,9 +135,9 @@ function sentenceOf({ campaign, progress: { settled, total }, loadedAtMs, isPaus
   const tookMs = Math.max(endMs - (started_at ?? endMs / 1000) * 1000, 1000);
   const took = formatDuration(tookMs);
   if (status === "running") {
-    const of =
+    const settledOfAll =
       total === null ? msg.countTokens(settled) : msg.of(formatCount(settled), msg.countTokens(total));
-    return msg.settledInYouMayCloseThis(of, took);
+    return msg.settledInYouMayCloseThis(settledOfAll, took);
   }
   if (status === "aborted") return msg.abortedAfterTheAppWasDeleted(msg.countTokens(settled));
   return msg.settledIn(msg.countTokens(settled), took);

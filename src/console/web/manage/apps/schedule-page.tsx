@@ -87,8 +87,8 @@ function Totals({ query }: { query: OwnerQuery<ResponseOf<"GET /frame/app/campai
 function Send({ schedule, query }: { schedule: Schedule; query: OwnerQuery<Found> }) {
   const { app_id, schedule_id, texts } = schedule;
   const app = useOwnerQuery(appCall(app_id)).data?.app;
-  const of = { schedule_id };
-  const results = useOwnerQuery(resultsCall(of), { everyMs: WATCH_MS });
+  const subject = { schedule_id };
+  const results = useOwnerQuery(resultsCall(subject), { everyMs: WATCH_MS });
   const [first] = texts;
   return (
     <div class="stack">
@@ -96,7 +96,7 @@ function Send({ schedule, query }: { schedule: Schedule; query: OwnerQuery<Found
         <StateCell {...schedule} />
       </div>
       <Totals query={results} />
-      <OpenResults of={of} texts={texts.map(({ title }) => title)} />
+      <OpenResults of={subject} texts={texts.map(({ title }) => title)} />
       <Parts query={query} />
       <div class="split even">
         <NotificationPreview

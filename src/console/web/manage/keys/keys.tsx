@@ -122,7 +122,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   { title: msg.state, cell: (key) => <KeyState apiKey={key} /> },
 ];
 
-/** Whether a key is accepted, and if not, why. */
+/** Shows whether a key is accepted and, if not, why. */
 export function KeyState({ apiKey }: { apiKey: ApiKey }) {
   if (apiKey.active) return <Pill kind="ok">{msg.active}</Pill>;
   return <Pill kind="bad">{apiKey.inactive_reason ?? msg.notActive}</Pill>;

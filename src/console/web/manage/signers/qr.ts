@@ -81,8 +81,8 @@ function withCorrection(data: readonly number[], version: number): number[] {
     start = end;
     return { block, correction: remainder(block, divisor) };
   });
-  const interleaved = (of: "block" | "correction", longest: number) =>
-    Array.from({ length: longest }, (_, at) => parts.flatMap((part) => part[of][at] ?? [])).flat();
+  const interleaved = (member: "block" | "correction", longest: number) =>
+    Array.from({ length: longest }, (_, at) => parts.flatMap((part) => part[member][at] ?? [])).flat();
   return [...interleaved("block", short + 1), ...interleaved("correction", length)];
 }
 
