@@ -202,10 +202,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     signals.tick();
     const isFenced = signals.isFenced();
     if (isFenced && !wasFenced)
-      log.warn(
-        {},
-        "The node has been unable to reach PostgreSQL for too long; it starts no calls until it can",
-      );
+      log.warn({}, "The node has not reached PostgreSQL for too long: it starts no calls until it does");
     wasFenced = isFenced;
   }, TICK_INTERVAL_MS);
 
