@@ -136,7 +136,7 @@ function readSet(text: string): [key: string, value: unknown] {
   const value = text.slice(at + 1);
   const setting = findSetting(key);
   if (!setting && findSetting(key.replace(/_file$/, ""))) return [key, resolve(value)];
-  if (!setting) throw new UserError(`--set ${key || text} is not a setting: write section.key=value`);
+  if (!setting) throw new UserError(`--set ${key || text} names no setting: write section.key=value`);
   const flag = SETTINGS_WITH_FLAGS.get(key);
   if (flag !== undefined) throw new UserError(`--set ${key}: use ${flag} instead`);
   return [key, parseText(setting.schema, value)];
