@@ -138,7 +138,7 @@ function readSet(text: string): [key: string, value: unknown] {
   if (!setting && findSetting(key.replace(/_file$/, ""))) return [key, resolve(value)];
   if (!setting) throw new UserError(`--set ${key || text} names no setting: write section.key=value`);
   const flag = SETTINGS_WITH_FLAGS.get(key);
-  if (flag !== undefined) throw new UserError(`--set ${key}: use ${flag} instead`);
+  if (flag !== undefined) throw new UserError(`--set ${key}: init has ${flag} for it`);
   return [key, parseText(setting.schema, value)];
 }
 
