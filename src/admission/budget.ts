@@ -23,9 +23,9 @@ const ENTRIES = 8192;
 
 /**
  * Bounds what clients hold at once, such as bytes of request bodies, with a total and a share for each client. The counts are in memory
- * that threads share, so taking is two atomic additions. Only clients that hold something have an entry. Clients are hashed with a
- * secret, so they cannot choose the clients with which they share an entry. If all entries that a client may use are taken, it shares the one with the
- * smallest amount.
+ * that threads share, so taking is two atomic additions. Only clients that hold something have an entry. Clients are hashed with a secret,
+ * so they cannot choose the clients with which they share an entry. If all entries that a client may use are taken, it shares the one with
+ * the smallest amount.
  */
 export class Budget {
   readonly terms: BudgetTerms;

@@ -141,9 +141,8 @@ export function createKeyLookup(deps: KeyLookupDeps) {
     },
 
     /**
-     * Asks the store for a read, and caches the result. If the store does not respond in time, its earlier result is used, as long as
-     * this node
-     * is notified of each change.
+     * Asks the store for a read, and caches the result. If the store does not respond in time, its earlier result is used, as long as this
+     * node is notified of each change.
      *
      * @throws StateUnavailable if there is no earlier result.
      */

@@ -4,7 +4,7 @@ import { parseFid } from "../http/request/params.ts";
 
 /** The five headers of a signed request, decoded. */
 export interface SignedHeaders {
-  /** `UNKNOWN_FID` if the header contains a fid above 2^53 - 1. */
+  /** `UNKNOWN_FID` if the header contains an fid above 2^53 - 1. */
   readonly fid: number;
   readonly op: string;
   /** Unix seconds. */

@@ -34,7 +34,7 @@ export interface SignatureRule {
  */
 export interface SignedRequest {
   readonly fid: number;
-  /** The custody address that has signed it or made the session or key, 20 bytes. What the request makes is bound to this address. */
+  /** The custody address that signed it or created the session or key, 20 bytes. What the request creates is bound to it. */
   readonly custody: Uint8Array;
   readonly rawBody: Uint8Array;
   /** The path segment of the API's prefix, for example `farcaster`. */

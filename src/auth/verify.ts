@@ -47,7 +47,7 @@ export interface AuthDeps {
 /** The owner who has signed a request. */
 export interface SigningOwner {
   readonly fid: number;
-  /** The custody address whose signature it is, 20 bytes. The fid may have another one by now. */
+  /** The custody address that authorized the request, 20 bytes. The fid may have a different one by now. */
   readonly custody: Uint8Array;
 }
 
@@ -111,7 +111,7 @@ export function createVerify(deps: AuthDeps): Verify {
     }
     const times = { nowSecs: now, validUntil: signed.signedAt + windowSecs };
     if (await nonces.isSpent({ fid, nonce }, times)) throw nonceSpent();
-    // A fid above 2^53 - 1 would have the digest of another fid.
+    // An fid above 2^53 - 1 would have the digest of another fid.
     if (fid === UNKNOWN_FID) throw unauthorized("unknown fid");
     if (!contracts && !isWellFormedSignature(signature)) throw unauthorized("signature is not valid");
     // Checked again below. A lagging index may not contain the fid yet; that is reported after the signature check.

@@ -77,7 +77,7 @@ function chooseFollows(people: readonly Person[], random: Random): Map<number, S
   return targetsByFid;
 }
 
-/** Users know each other by language and, because there are many English speakers, those by topic. */
+/** Users know each other by language. English speakers also do by topic, because there are many of them. */
 function circleOf(person: Person): string {
   return person.language === "en" ? person.topic : person.language;
 }

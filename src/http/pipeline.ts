@@ -279,7 +279,7 @@ export function createPipeline(
     },
     refuse: (arrived, shortage) => refuse(arrived, WAITING_REQUESTS.unit, shortage),
   });
-  /** A refused chunked body is refused at once and its connection closed: otherwise Bun would keep parsing it for no purpose. */
+  /** A chunked body without a place is refused at once and its connection closed, because Bun parses it for as long as it arrives. */
   const handleChunked = (arrived: Arrived): MaybePromise<Response> => {
     const place = placeOfChunked(arrived.request, bodies, addressOf(arrived).bucket);
     if (typeof place === "string") return refuse(arrived, bodies.chunkedBodies.terms.unit, place);

@@ -32,8 +32,8 @@ interface ControlFrames {
 const controlFrames = new WeakMap<WebSocketSession, ControlFrames>();
 
 /**
- * Ends a WebSocket whose client floods it with pings or pongs. Bun responds to each ping with a system call, outside of the order of requests, and
- * buffers what the client does not read, outside of the budget of unsent bytes.
+ * Ends a WebSocket whose client floods it with pings or pongs. Bun responds to each ping with a system call, outside of the order of
+ * requests, and buffers what the client does not read, outside of the budget of unsent bytes.
  */
 function countControlFrame(peer: Pick<Bun.ServerWebSocket<WebSocketSession>, "data" | "terminate">): void {
   const nowMs = performance.now();

@@ -53,8 +53,7 @@ const NO_ACCOUNT = 0;
 const CHANNELS_PER_READ = 100;
 
 /**
- * Yields the contents of an index as records of an import file, in an order in which a node accepts them: on-chain events and names of
- * all
+ * Yields the contents of an index as records of an import file, in an order in which a node accepts them: on-chain events and names of all
  * accounts, then their messages store by store, then the messages of channels. Removed records, and values that no one signed, are left
  * out. Only the messages of one account in one store are in memory.
  *

@@ -27,8 +27,8 @@ export async function writeRecords(
 }
 
 /**
- * Writes records to a new file: first to `<path>.partial`, which gets its final name once it is complete. If this fails, neither file remains. A
- * killed process leaves the partial file, which the next writer for the same path removes.
+ * Writes records to a new file: first to `<path>.partial`, which gets its final name once it is complete. If this fails, neither file
+ * remains. A killed process leaves the partial file, which the next writer for the same path removes.
  *
  * @throws UserError if the file exists, RetryableError if another process writes the same one, and file system errors.
  */

@@ -142,8 +142,7 @@ export type Page<Key extends string, Row> = Readonly<Record<Key, readonly Row[]>
 };
 
 /**
- * Collects the rows of a list that pass a filter, and the cursor after the last one. Requests no more rows than it still needs, so that
- * the
+ * Collects the rows of a list that pass a filter, and the cursor after the last one. Requests no more rows than it still needs, so that the
  * cursor never skips a row that was not returned.
  *
  * @param read reads a page.

@@ -139,7 +139,7 @@ export const BansRequest = Type.Object(
   { $id: "BansRequest" },
 );
 
-/** Reads the fids of a request; they need not be registered. @param ownFid a fid that is refused. */
+/** Reads the fids of a request; they need not be registered. @param ownFid an fid that is refused. */
 export function readBans(value: unknown, ownFid: number | undefined): Result<readonly number[], Refusal> {
   const body = readObject(value, "request body");
   if (!body.ok) return body;

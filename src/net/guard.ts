@@ -144,7 +144,8 @@ export function createUrlGuard(options: UrlGuardOptions) {
 }
 
 /**
- * Creates a guard for URLs that are never called: https URLs with a host under `suffix` (such as ".demo.example") pass although no one has registered the name. `guard` checks all others.
+ * Creates a guard for URLs that are never called: https URLs with a host under `suffix` (such as ".demo.example") pass although no one has
+ * registered the name. `guard` checks all others.
  */
 export function acceptingNamesUnder(suffix: string, guard: UrlGuard): RegistrationGuard {
   return {

@@ -32,7 +32,7 @@ export interface ChannelsDeps {
 /** Owner of the channels: the operator (`OPERATOR`) or an fid. */
 export interface ChannelOwner {
   readonly ownerFid: number;
-  /** The custody address by which the owner acts, 20 bytes; null of the operator. */
+  /** The custody address by which the owner acts, 20 bytes; null for the operator. */
   readonly custody: Uint8Array | null;
   readonly maxChannels: number;
 }

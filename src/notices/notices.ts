@@ -22,7 +22,7 @@ import { createVapidKey, type VapidKey } from "./web-push.ts";
 
 export interface NoticesDeps extends CallChannelDeps, ChannelsDeps {
   readonly service: string;
-  /** Whether the index may be without a transfer that another node has. Channels of owners then wait. */
+  /** Reports whether the index may lack a transfer that another node has. If so, the channels of owners wait. */
   readonly isBehind: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -34,7 +34,7 @@ export type Notices = ReturnType<typeof createNotices>;
 const MAX_ATTEMPTS = 5;
 const FIRST_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 3600_000;
-/** When a channel that does not act here is looked at again: another node may know of a later transfer. */
+/** How long a channel that is not active here waits: another node may know of a later transfer. */
 const IDLE_SECS = 60;
 const MAX_AN_HOUR = 20;
 /**

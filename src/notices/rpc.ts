@@ -18,7 +18,7 @@ export type OwnChannelChange =
   | { readonly action: "update"; readonly id: string; readonly terms: ChannelTerms }
   | { readonly action: "delete" | "test"; readonly id: string };
 
-/** An owner who requests a change. */
+/** The owner who requests a change, and the custody address that authorized it. */
 export type OwnerActor = Actor & SigningOwner;
 
 /** Methods of the main thread for the operator's page. */

@@ -54,8 +54,8 @@ export function shareOf(scheduleId: string, fid: number): number {
 }
 
 /**
- * Leaves out recipients that the send excludes, who are currently banned by its owner or who have less than the minimum score, then those who do
- * not meet its conditions, and those in other shares of its schedule.
+ * Leaves out recipients that the send excludes, who are currently banned by its owner or who have less than the minimum score, then those
+ * who do not meet its conditions, and those in other shares of its schedule.
  *
  * @param deps.scores undefined unless the operator lets scores decide on sends
  */

@@ -18,8 +18,8 @@ export const SENDS_AT_REST: FanOutStats = {
 const figure = figureOf<FanOutStats>();
 
 /**
- * Counts calls without a response by error class. Hosts are unknown before their first call. Without them, each class exists before its
- * first event, so that a rate includes that event.
+ * Counts calls without a response by error class, and not by host, because hosts are unknown before their first call: each class exists
+ * before its first event, so that a rate includes that event.
  */
 function failedCalls({ calls }: FanOutStats): Record<string, number> {
   const failed: Record<string, number> = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0]));

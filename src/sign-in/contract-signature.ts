@@ -21,14 +21,12 @@ export interface Validation {
 /** Asks contract wallets on Optimism about signatures. */
 export interface ContractSignatures {
   /**
-   * Checks a signature of a 32-byte digest by EIP-1271, ERC-6492 or an EIP-7702 delegate. Callers ask only about addresses that own an
-   * fid or sign in for one. These addresses are public, so anyone can name them. The chain is therefore asked at most once a day whether
-   * an
+   * Checks a signature of a 32-byte digest by EIP-1271, ERC-6492 or an EIP-7702 delegate. Callers ask only about addresses that own an fid
+   * or sign in for one. These addresses are public, so anyone can name them. The chain is therefore asked at most once a day whether an
    * address has code, and runs the validator only if it has, or if the signature describes how to deploy the wallet (ERC-6492).
    *
    * Calls that confirm nothing are limited per address and in total, whichever clients cause them. The limits do not apply to a client
-   * whose
-   * signature the address has accepted within the last day, so that strangers cannot lock an owner out.
+   * whose signature the address has accepted within the last day, so that strangers cannot lock an owner out.
    *
    * @param client the client whose share of the calls is used.
    */

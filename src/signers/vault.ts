@@ -18,8 +18,7 @@ export type Vault = ReturnType<typeof createVault>;
 const SEED_BYTES = 32;
 
 /**
- * Creates the vault. A seed is bound to the signer's id, its public key and the id of the master key, so a sealed seed does not open in
- * the
+ * Creates the vault. A seed is bound to the signer's id, its public key and the id of the master key, so a sealed seed does not open in the
  * row of another signer.
  *
  * @param keys the current master key, then previous ones.

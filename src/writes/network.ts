@@ -1,6 +1,6 @@
 /** The result of submitting a message. */
 export type SubmitResult =
-  /** It is in the index, synced, possibly since before. Only on a node that follows no other. */
+  /** It is in the index, synced, whether or not it was there before. Only on a node that follows no other. */
   | { readonly kind: "merged" }
   /** The upstream has returned OK. The message arrives with a later block. */
   | { readonly kind: "accepted" }

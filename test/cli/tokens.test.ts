@@ -101,7 +101,7 @@ test("rejects a directory in use, a missing app and an invalid source with the r
     [["import", `${at.file}x`, "--app-id", APP_ID], "cannot be read"],
     [["import", "https://api.example/", "--app-id", APP_ID], "a URL needs --api-key-file"],
     [["import", at.file, "--app-id", APP_ID, "--api-key-file", at.file], "--api-key-file is for a URL"],
-    [["import", at.file, "--app-id", APP_ID, "--client-fid", "9152"], "It is a host and a fid"],
+    [["import", at.file, "--app-id", APP_ID, "--client-fid", "9152"], "It is a host and an fid"],
     [["import", at.file], "--app-id"],
   ] as const) {
     const refused = await at.tokens(args);

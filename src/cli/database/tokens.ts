@@ -146,6 +146,6 @@ async function openSource(
 
 function collectClientFid(text: string, before: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const [, host = "", fid = ""] = /^([^\s/=]+)=(\d+)$/.exec(text) ?? [];
-  if (host === "") throw new InvalidArgumentError("It is a host and a fid, such as api.farcaster.xyz=9152.");
+  if (host === "") throw new InvalidArgumentError("It is a host and an fid, such as api.farcaster.xyz=9152.");
   return new Map([...before, [host.toLowerCase(), parseFid(fid)]]);
 }

@@ -41,7 +41,7 @@ export function addFlag(command: Command, name: string, flag: CommandFlag): void
   if (offHelp !== undefined) command.option(`--no-${flagName(name, flag)}`, offHelp);
 }
 
-/** Returns the fields that have a flag. A cleared field is null. */
+/** Returns the fields that the given flags set. A cleared field is null. */
 export function fieldsOf(flags: Readonly<Record<string, CommandFlag>>, options: Fields): Fields {
   const fields: Record<string, unknown> = {};
   for (const [name, flag] of Object.entries(flags)) {

@@ -131,7 +131,7 @@ const maxU64 = 2n ** 64n - 1n;
 /** Numbers with at most this many digits are exact as JavaScript numbers. */
 const exactDigits = 15;
 
-/** Parses a fid: a u64 in decimal digits. Returns undefined for any other text. The value is never rounded. */
+/** Parses an fid: a u64 in decimal digits. Returns undefined for any other text. The value is never rounded. */
 export function parseFid(text: string): number | undefined {
   if (!u64Digits.test(text)) return undefined;
   if (text.length <= exactDigits) return Number(text);

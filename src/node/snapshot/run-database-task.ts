@@ -27,7 +27,7 @@ function copy(where: DatabaseFile, to: string): void {
   });
 }
 
-/** Returns the fault of a copy, with the copy's file as its cause if that is where it occurred: the database itself is only read. */
+/** Returns a fault of writing as one of the copy's file, because the database itself is only read; any other fault unchanged. */
 export function faultOfCopy(copy: DatabaseFile, cause: unknown): unknown {
   const isOfCopy = cause instanceof SQLiteError && WRITE_FAULTS.test(cause.code ?? "");
   return isOfCopy ? asStorageError(copy, cause) : cause;

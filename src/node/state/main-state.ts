@@ -73,8 +73,8 @@ const waitingWork = sql<{ delivery: unknown; fanOut: unknown; writes: unknown }>
 );
 
 /**
- * Returns the threads for which a state has work, or that are the only ones to report some figures. The others have nothing to do until the first
- * request to them, because no other process writes state.db.
+ * Returns the threads for which a state has work, or that are the only ones to report some figures. The others have nothing to do until the
+ * first request to them, because no other process writes state.db.
  *
  * @param sealed what is sealed under master keys: the thread for writes counts signers and reseals keys that are under a previous master
  * key

@@ -181,7 +181,7 @@ export interface NodeWorkers {
   rest(name: OnNeed): void;
   /** Starts an idle worker that has work without a request. If it cannot start, the process ends, as after a crash. */
   startOnNeed(name: OnNeed): Promise<void>;
-  /** Reports whether a worker is idle or not ready yet. */
+  /** Reports whether a worker was left idle and is not ready yet. */
   isResting(name: OnNeed): boolean;
   /** Returns the `onCrash` of a worker: it ends the process, so that a supervisor restarts it. */
   crashed(name: string): (message: string) => void;

@@ -4,7 +4,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { isEmpty } from "../../db/index/identity.ts";
 import { programName } from "../../version.ts";
 
-/** What a failing check stops: all requests from load balancers, those that need the state or a proof, or nothing. */
+/** What a failing check stops: all requests from load balancers, those that need the state or a proof, or only what its text names. */
 type Stops = "ready" | "state" | "proof" | "nothing";
 
 /** A check of the node on itself. */

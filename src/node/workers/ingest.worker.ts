@@ -28,7 +28,7 @@ const RETRY_INTERVAL_MS = 5_000;
 /** How often an idle writer moves rows to the ids of casts that arrived late, and checks its files. */
 const IDLE_INTERVAL_MS = 1_000;
 
-/** With `trust.roots = "sample"`, an account with more keys of one kind has to wait. */
+/** With `trust.roots = "sample"`, a kind of an account with more keys than this has to wait. */
 const MAX_KEYS_AT_ONCE = 5_000;
 
 /** The shares of a core that computing the first roots of all accounts may use: on mainnet it takes hours. */

@@ -1,5 +1,5 @@
 const MAX_SNIFFED_BYTES = 1024;
-// No two runs of spaces are next to each other, also without the quote: a header may have as many as a stranger wants.
+// Two adjacent `\s*` would backtrack in quadratic time, and a stranger decides how many spaces a header contains.
 const IN_META = /<meta[^>]{0,512}?charset\s*=\s*(?:["']\s*)?([a-z0-9_:-]{1,40})/i;
 const IN_HEADER = /charset\s*=\s*(?:"\s*)?([a-z0-9_:-]{1,40})/i;
 

@@ -179,7 +179,7 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
     }
   }
 
-  /** Waits for the permission to call, and renews claims that would expire during the call. */
+  /** Waits for the permission to call, and claims tokens again whose claim would not last for the whole call. */
   async function prepare(host: string, batch: Batch): Promise<Batch> {
     for (let ready = batch; ; ready = await claimAgain(host, ready)) {
       await untilGranted(permission, signals.stop);

@@ -18,7 +18,7 @@ export function packFids(fids: readonly number[]): FidList {
   return bytes.subarray(0, end).toBase64();
 }
 
-/** Returns a test for whether a fid is in the list. It needs 8 bytes of memory per fid of the list. */
+/** Returns a test for whether an fid is in the list. It needs 8 bytes of memory per fid of the list. */
 export function fidTest(list: FidList): (fid: number) => boolean {
   const fids = unpacked(Uint8Array.fromBase64(list));
   return (fid) => {

@@ -256,8 +256,8 @@ export const audienceDays = table(
 );
 
 /**
- * The tokens of an app that were added in a week (`week` counts Mondays, starting before 1970), and how many of them are left: the change
- * of the number of enabled ones in the `age`th week after it; with age -1, the number added.
+ * The tokens of an app that were added in a week (`week` counts Mondays from the last one before 1970), and how many of them are left: the
+ * change of the number of enabled ones in the `age`th week after it; with age -1, the number added.
  */
 export const audienceCohorts = table(
   "audience_cohorts",

@@ -11,7 +11,7 @@ import { messageIdOf, queueEvents, storedMessageIds } from "../store/queue-event
 import type { ReplayScope } from "./replay-scope.ts";
 import { type NewReplay, type Replay, type ReplayState, webhookReplays } from "./replay-table.ts";
 
-/** A replay waits while this many deliveries of the webhook are queued, because live ones take precedence. */
+/** A replay waits while the webhook has deliveries for this many seconds in its queue, because live ones take precedence. */
 const QUEUED_AHEAD = 2;
 const LEASE_SECS = 60;
 const MAX_RUNNING = 1_000;

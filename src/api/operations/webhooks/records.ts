@@ -160,7 +160,7 @@ function presentCompatSecret({ uid, value, expiresAt, createdAt }: Secret): Stat
   };
 }
 
-/** Encodes a fid in the node part of a UUID of version 8, whose content is defined by the application (RFC 9562). */
+/** Encodes an fid in the node part of a UUID of version 8, whose content is defined by the application (RFC 9562). */
 function uuidOf(fid: number): string {
   const digits = fid.toString(16).padStart(14, "0");
   return `00000000-0000-8000-80${digits.slice(0, 2)}-${digits.slice(2)}`;

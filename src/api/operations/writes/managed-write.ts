@@ -150,7 +150,7 @@ const OperationResponse = object(
 /** Returns the response of a write without other results. */
 export const done = (message: string) => ({ success: true as const, message });
 
-/** Returns that of a write in a channel, whose slots are in the last message. */
+/** Returns the response of a write in a channel, whose slot the last message takes. */
 export const doneInChannel =
   (message: string) =>
   ({ outcomes }: WriteResult) =>

@@ -112,7 +112,7 @@ export interface AudienceCounts {
   readonly firstDay: number | null;
 }
 
-/** The tokens that were added in a week; `week` counts Mondays, starting before 1970. */
+/** The tokens that were added in a week; `week` counts Mondays from the last one before 1970. */
 export interface Cohort {
   readonly week: number;
   readonly added: number;
@@ -152,7 +152,7 @@ export interface TokenStore {
   listLive(page: TokenPage & { readonly host: string }): Promise<LiveToken[]>;
   /** Returns the enabled tokens of some fids, by fid and client. */
   listLiveOf(appId: string, fids: readonly number[]): Promise<LiveToken[]>;
-  /** Returns when some fids first added the app, in unix seconds. */
+  /** Returns when the oldest row of each of some fids was created, in unix seconds. */
   addedAt(appId: string, fids: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** Returns rows in every state, by fid and client; cheaper than `list`. */
   listAudience(page: TokenPage): Promise<AudienceToken[]>;

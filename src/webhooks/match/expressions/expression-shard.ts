@@ -21,7 +21,7 @@ const SLOW_RUN_MS = 10;
 
 /** A set of regular expressions that one automaton matches at once. */
 export class Shard<Member extends { readonly source: string; readonly programSize: number }> {
-  /** The number of the last matched event, and the members that matched it. */
+  /** The number of the event of the last run, and the members that matched it. */
   event = 0;
   matched: readonly Member[] = [];
   readonly #members: Member[] = [];

@@ -15,8 +15,8 @@ const PLAIN = /[^\\[\](){}.^$|*+?]|[\]}]|\{(?!\d)/uy;
 
 /**
  * Finds the parts of an expression in RE2's syntax that require literals, all case-folded by `foldCase`: every matching text contains a
- * literal of each part. Parts with long shortest literals come first. An empty result is always sound, so syntax that it cannot parse is
- * ignored.
+ * literal of each part. The parts are ordered by the length of their shortest literal, longest first. An empty result is always sound, so
+ * syntax that it cannot parse is ignored.
  */
 export function requiredLiterals(expression: string): readonly Literals[] {
   const reader = new Reader(expression);

@@ -35,7 +35,7 @@ export class SingleExpression {
   readonly #source: string;
   readonly #large: LargeAutomata;
   #regex: RE2JS | undefined;
-  /** The number of the last matched event, and the result. */
+  /** The number of the event of the last run, and the result. */
   #event = 0;
   #isMatching = false;
   #strategy = 0;

@@ -25,7 +25,10 @@ const forgetCalls = sql<unknown, [webhooks: readonly number[], startsUntilMs: nu
  */
 export interface RateWindow {
   readonly partMs: number;
-  /** A part that starts within this time before a claim counts, so that no span of the window's length has more starts of calls than the limit. */
+  /**
+   * A part that starts within this time before a claim counts, so that no span of the window's length has more starts of calls than the
+   * limit.
+   */
   readonly reachMs: number;
 }
 
