@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { isSpooledFid } from "../../src/db/index/bulk/spool-tables.ts";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
@@ -59,6 +60,12 @@ test("an operation that needs the index is reported while that is built, and the
   build();
   expect(faults).toEqual(["Error: the operation put needs the index that is being built"]);
   expect(merge(key, rent, cast(1, "gm"))).toEqual(["ok", "ok", "ok"]);
+});
+
+test("a fill that is resumed knows whose messages are all in the spool", () => {
+  const complete: RelayedOp = { kind: "fidComplete", fid: 7, happenedAt: 0 };
+  engine.applyRelayed({ ops: [complete], positions: [], spooled: [], spooledFids: [5, 6] });
+  expect([4, 5, 6, 7].map((fid) => isSpooledFid(db, fid))).toEqual([false, true, true, true]);
 });
 
 test("an import that could not store one record stores the others, and not its position", () => {
