@@ -18,7 +18,7 @@ const REQUEST_MS = 25;
 /** Ten pages of a feed cost at least as many more units as are granted again meanwhile. */
 const MIN_COST = 50;
 const OPERATOR_PATHS = ["/status", "/metrics", "/ready", "/health"];
-/** Spellings of paths that a proxy and a node may read differently: the node takes a backslash for a slash. */
+/** Spellings of paths that a proxy and a node may read differently: the node treats a backslash as a slash. */
 const DETOURS = [
   "/console/op/summary/../../../metrics",
   "/v2/../metrics",

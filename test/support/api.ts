@@ -98,6 +98,8 @@ export interface TestApi extends AsyncDisposable {
   readonly plugins: ReturnType<typeof apiPlugins>;
   /** The routes under `/v1`. */
   readonly hubPlugins: ReturnType<typeof hubPlugins>;
+  /** The routes of the node's pages, which the OpenAPI document does not have. */
+  readonly pages: readonly AnyElysia[];
   /** Returns the names of the statements that reads ran since the last call. */
   takeStatements(): string[];
   /**
@@ -115,6 +117,8 @@ export interface TestApiOptions {
   readonly notificationWindowSecs?: number;
   /** The scores that are shown; off by default. */
   readonly scores?: ScorePolicy;
+  /** Whether the console's pages are served; off by default. */
+  readonly console?: boolean;
   /** `service.compat_prefixes`; none by default. */
   readonly compatPrefixes?: readonly string[];
   /** Settings of the management API, as `section.key=value`. */
@@ -416,27 +420,28 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     linkBase,
     clock: options.stateClock ?? node.clock,
   });
+  const pages = [
+    approveRoutes({ ...nodeSigners.approve, assets, own }),
+    ...(signInPage
+      ? [
+          signInRoutes({ ...signInPage, assets, own }),
+          loginRoutes({
+            ...signInPage,
+            logins: login.logins,
+            userOf: userFromIndex(source),
+            assets,
+            own,
+            serviceName: "svc",
+          }),
+        ]
+      : []),
+    consoleRoutes({ assets, enabled: options.console ?? false, images: "off" }),
+  ];
   const http: ReturnType<typeof runHttp> = runHttp({
     ...plugins,
     mounts: [...signIn.mounts, ...balanceMounts(balances)],
     hubPlugins: v1,
-    pages: [
-      approveRoutes({ ...nodeSigners.approve, assets, own }),
-      ...(signInPage
-        ? [
-            signInRoutes({ ...signInPage, assets, own }),
-            loginRoutes({
-              ...signInPage,
-              logins: login.logins,
-              userOf: userFromIndex(source),
-              assets,
-              own,
-              serviceName: "svc",
-            }),
-          ]
-        : []),
-      consoleRoutes({ assets, enabled: false, images: "off" }),
-    ],
+    pages,
     compatPrefixes: options.compatPrefixes,
     clock: node.clock,
     http: httpSettings,
@@ -456,6 +461,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     flushUsage: () => keyGate.usage.flush(),
     plugins,
     hubPlugins: v1,
+    pages,
     takeStatements() {
       const taken = statements;
       // Caches are cleared, so that the next read runs every statement that it needs.
