@@ -285,7 +285,8 @@ describe("check 34: the operator's page", () => {
       await page.getByRole("rowheader", { name: /^ingest/ }).waitFor();
       await page.getByRole("link", { name: "Settings" }).click();
       await page.getByLabel("Find a setting").fill("upstream.password");
-      await page.getByText("SVC_UPSTREAM_PASSWORD").waitFor();
+      await page.getByText("SVC_UPSTREAM_PASSWORD", { exact: true }).waitFor();
+      await page.getByText("the environment variable SVC_UPSTREAM_PASSWORD overrides this page").waitFor();
       expect(await page.content()).not.toContain("hidden-password");
       expect(new URL(page.url()).search).toBe("?setting=upstream.password");
       expect(await noSidewaysScroll(page)).toBe(true);

@@ -221,6 +221,8 @@ describe("webhooks", () => {
       await pulse(page);
       const people = page.locator("#author_fids-0");
       const sheet = page.getByRole("dialog");
+      await page.getByText("To complete: URL, Name.").waitFor();
+      expect(await button(page, "Sign and create").isDisabled()).toBe(true);
       await page.locator("#webhook-url").fill("https://example.com/in");
       await page.locator("#webhook-name").fill("Typed");
       const prompts = wallet.prompts.length;

@@ -43,7 +43,7 @@ export function settingsInForce(
       meaning: meanings.get(key) ?? "",
       rule,
       ...(Array.isArray(choices) && { choices }),
-      apply: apply !== "file" && isLocked(source) ? "locked" : apply,
+      apply: isLocked(source) ? "locked" : apply,
       ...(key in set && { set: set[key] }),
       ...(next.has(key) && { next: next.get(key) }),
     };

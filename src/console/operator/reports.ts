@@ -91,7 +91,7 @@ export interface SettingInForce {
   /** The possible values, for a setting with a fixed set of them; otherwise undefined. */
   readonly choices?: readonly string[];
   /**
-   * When a change takes effect. `locked`: an environment variable or a flag decides. `file`: it can only be changed in the settings file.
+   * When a change takes effect. `locked`: `source`, an environment variable or a flag, overrides the file and the page. `file`: it can only be changed in the settings file.
    */
   readonly apply: "now" | "start" | "file" | "locked";
   /** The value set on this page; undefined if none. */

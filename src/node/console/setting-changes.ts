@@ -8,6 +8,7 @@ import {
 } from "../../config/files/console-file.ts";
 import type { ConfigInput } from "../../config/layers.ts";
 import { ConfigError, type LoadedConfig, loadConfig } from "../../config/load.ts";
+import { ENV_PREFIX } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import { settingValue } from "../../config/secrets.ts";
 import { applyOf } from "../../config/settings/changeable.ts";
@@ -179,12 +180,12 @@ export function createSettingChanges(deps: {
   };
 }
 
-/** Returns a test for whether a source overrides the page. */
+/** Returns a test for whether a source overrides the page and the settings file. */
 function lockedBy(files: SettingFiles | undefined): (source: string) => boolean {
   const isBelow = (source: string) =>
     source === "default" ||
     source === CONSOLE_SOURCE ||
-    source.startsWith("file of ") ||
+    (source.startsWith("file of ") && !source.startsWith(`file of ${ENV_PREFIX}`)) ||
     (files?.loaded.file !== undefined && source.startsWith(files.loaded.file));
   return (source) => !isBelow(source);
 }

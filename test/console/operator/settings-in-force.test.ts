@@ -50,6 +50,19 @@ test("no secret of settings full of them is shown, and each setting has its sour
   expect([...given].toSorted()).toEqual(masked.toSorted());
 });
 
+test("what a flag sets is locked, even a setting that the page cannot change", () => {
+  const sources = new Map([
+    ["net.allow_cidrs", "--set"],
+    ["net.allow_http", "/etc/svc.toml, line 2"],
+  ]);
+  const isLocked = (source: string) => source === "--set";
+  const marks = { set: {}, next: new Map(), isLocked, isAlike: () => false };
+  const shown = settingsInForce(configWith(), sources, marks);
+  const applyOf = (name: string) => shown.find(({ key }) => key === name)?.apply;
+  expect(applyOf("net.allow_cidrs")).toBe("locked");
+  expect(applyOf("net.allow_http")).toBe("file");
+});
+
 test("a change is in the audit log before it is in the file, and a second time where the file could not be written", async () => {
   const steps: string[] = [];
   const refused = refuse("conflict", "no space left on device");

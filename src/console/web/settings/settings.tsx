@@ -202,7 +202,12 @@ function Settings(props: {
                 );
               },
             },
-            { title: msg.takesEffect, cell: ({ apply }) => <span class="s">{msg.APPLY[apply]}</span> },
+            {
+              title: msg.takesEffect,
+              cell: ({ apply, source }) => (
+                <span class="s">{apply === "locked" ? msg.lockedBy(source) : msg.APPLY[apply]}</span>
+              ),
+            },
             {
               title: msg.source,
               cell: ({ source }) => (

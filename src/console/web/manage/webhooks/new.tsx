@@ -71,7 +71,9 @@ function NewWebhook({ fid, search }: { fid: number; search: string }) {
         )
       }
     >
-      <SignButton action={action}>{msg.signAndCreate}</SignButton>
+      <SignButton action={action} obstacle={check.obstacle}>
+        {msg.signAndCreate}
+      </SignButton>
     </WebhookForm>
   );
 }

@@ -6,7 +6,14 @@ import { UseDemoReceiver } from "../../demo/receivers.tsx";
 import { useAction } from "../../owner/action.tsx";
 import { runOperation } from "../../owner/operation.ts";
 import { signed } from "../../owner/signed-call.ts";
-import { changesOf, type Draft, type Problems, valuesOf } from "../../parts/fields.ts";
+import {
+  changesOf,
+  type Draft,
+  obstacleOf,
+  type Problems,
+  problemsOf,
+  valuesOf,
+} from "../../parts/fields.ts";
 import { Fields, focusField } from "../../parts/form.tsx";
 import { Card } from "../../parts/region.tsx";
 import * as msg from "../../text/en/manage/webhooks.ts";
@@ -53,10 +60,13 @@ export interface DraftCheck {
   readonly problems: readonly FilterProblem[];
   /** The problems of the receiver. */
   readonly fields: Problems<typeof RECEIVER_FIELDS>;
+  /** What the receiver still needs; undefined if nothing is missing. */
+  readonly obstacle: string | undefined;
 }
 
 /** @param refusal the API's message about the draft, if it refused. */
-export function checkDraft({ filter, json }: WebhookDraft, refusal: string | undefined): DraftCheck {
+export function checkDraft(draft: WebhookDraft, refusal: string | undefined): DraftCheck {
+  const { filter, json } = draft;
   const written = toSubscription(filter);
   const named = refusal === undefined ? undefined : problemNamed(filter, refusal);
   const refused = RECEIVER_FIELDS.find(({ name }) => refusal?.startsWith(`${name} `))?.name;
@@ -64,6 +74,7 @@ export function checkDraft({ filter, json }: WebhookDraft, refusal: string | und
     subscription: "subscription" in written && json === undefined ? written.subscription : undefined,
     problems: "problems" in written ? written.problems : named ? [named] : [],
     fields: refused === undefined ? {} : { [refused]: refusal },
+    obstacle: obstacleOf(RECEIVER_FIELDS, problemsOf(RECEIVER_FIELDS, draft)),
   };
 }
 
@@ -240,7 +251,11 @@ function Edit({ webhook, fid, onChanged }: SettingsProps) {
         )
       }
     >
-      <SignButton action={action} obstacle={isChanged ? undefined : msg.nothingHasChanged} note="">
+      <SignButton
+        action={action}
+        obstacle={check.obstacle ?? (isChanged ? undefined : msg.nothingHasChanged)}
+        note=""
+      >
         {msg.signAndSave}
       </SignButton>
     </WebhookForm>

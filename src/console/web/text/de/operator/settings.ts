@@ -23,12 +23,13 @@ export const APPLY = {
   now: "sofort",
   start: "ab dem nächsten Start",
   file: "ab dem nächsten Start, aus der Datei",
-  locked: "anderswo gesetzt",
 } as const;
+export const lockedBy = (source: string) =>
+  `ab dem nächsten Start: Die ${source.startsWith("-") ? "Option" : "Umgebungsvariable"} ${source.replace("file of ", "")} hat Vorrang vor dieser Seite und der Datei`;
 export const whatCounts = (file: Rich): Rich => [
   "Was hier geändert wird, steht danach in ",
   file,
-  ". Es geht der Datei mit den Einstellungen vor; Variablen der Umgebung und Optionen der Befehlszeile gehen ihm vor.",
+  ". Es hat Vorrang vor der Einstellungsdatei. Umgebungsvariablen und Befehlszeilenoptionen haben Vorrang davor.",
 ];
 export const ofThisNode =
   "Andere Knoten dieses Zustands haben eigene Einstellungen: Ändere sie auf jedem Knoten.";

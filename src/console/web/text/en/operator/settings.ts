@@ -24,12 +24,13 @@ export const APPLY = {
   now: "at once",
   start: "at the next start",
   file: "at the next start, from the file",
-  locked: "set elsewhere",
 } as const;
+export const lockedBy = (source: string) =>
+  `at the next start: ${source.startsWith("-") ? "the flag" : "the environment variable"} ${source.replace("file of ", "")} overrides this page and the settings file`;
 export const whatCounts = (file: Rich): Rich => [
   "What is changed here is written to ",
   file,
-  ". It beats the settings file; variables of the environment and flags beat it.",
+  ". It overrides the settings file. Environment variables and flags override it.",
 ];
 export const ofThisNode = "Other nodes of this state have settings of their own: change each node.";
 export const lineOfTheFile = (file: Rich): Rich => [
