@@ -101,6 +101,8 @@ consoleTest("check 9: fifty fast keystrokes leave one result, the last", async (
   // The response to the last keystrokes; those of earlier ones stay until it has come.
   await page.locator("main .list [data-hash]", { hasText: `${word}bread` }).waitFor();
   expect(await page.locator("main .list [data-hash]").count()).toBe(1);
+  // No person has this name: the call is that of the casts.
+  await page.locator("[data-call]", { hasText: "/cast/search?" }).waitFor();
   expect(asked).toBeLessThan(12);
 });
 

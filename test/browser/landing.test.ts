@@ -3,17 +3,23 @@ import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { shiftOf, watchShifts } from "./support/layout-shifts.ts";
 import { settled } from "./support/page.ts";
+import { demoCast, submit } from "./support/submit.ts";
 
 consoleTest(
   "check 27: one click buzzes 25 phones and delivers a verified webhook without a dialog, and nothing moves",
   async (open) => {
-    const { page, goto } = await open();
+    const { page, goto, origin } = await open();
     await watchShifts(page);
     await goto("/");
     // Those of the index while the node has no events.
     const rows = page.locator(".ticker li");
     await rows.nth(19).waitFor();
     await settled(page);
+    expect(await rows.count()).toBe(20);
+    // They stay below the first events.
+    const first = demoCast(38, { text: "the first event" });
+    await submit(origin, [first]);
+    await page.locator(`.ticker a[href*="${first.hash}"]`).first().waitFor();
     expect(await rows.count()).toBe(20);
     await page.getByRole("button", { name: "Buzz 25 phones" }).click();
     await page.getByText("25 phones notified. The webhook's receiver verified its signature.").waitFor();

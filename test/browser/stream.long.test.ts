@@ -123,10 +123,14 @@ consoleTest(
   "a stream begins with the last events; on a phone its filter is above them, and a webhook made of it has the filter as it is typed",
   async (open) => {
     const { page, goto, origin } = await open({ width: 390, expects: [/by-username/] });
-    await submit(origin, [demoCast(36, { text: "before the page" }), demoCast(37, { text: "of another" })]);
+    const other = demoCast(37, { text: "of another" });
+    const reply = demoCast(36, { text: "a reply", parent: other });
+    await submit(origin, [demoCast(36, { text: "before the page" }), other, reply]);
     await goto("/console/stream?author_fids=36");
     await rowWith(page, "before the page").waitFor();
     expect(await rowWith(page, "of another").count()).toBe(0);
+    // The event has only the fid of the author of the parent.
+    await rowWith(page, /replied to (?!fid )/).waitFor();
     const topOf = async (selector: string) =>
       (await page.locator(selector).first().boundingBox())?.y ?? Number.NaN;
     const filter = page.locator("main summary", { hasText: "Filter" });

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { type ChannelEventKind, isChannelEvent } from "../../../protocol/event-kind.ts";
 import type { Cast, Channel as ChannelObject, User } from "../data/call.ts";
 import type { StreamEvent } from "../data/event-stream.ts";
+import { knownPerson } from "../data/known-people.ts";
 import { Time } from "../parts/pill.tsx";
 import * as msg from "../text/en/common.ts";
 import { displayNameOf, handleOf } from "../text/name.ts";
@@ -40,6 +41,12 @@ const Who = ({ user }: { user: User }) => (
   </a>
 );
 
+/** A person, by name if this node knows it. */
+function Known({ fid }: { fid: number }) {
+  const user = knownPerson(fid);
+  return user ? <Who user={user} /> : <a href={personPage(fid)}>{msg.fidOf(fid)}</a>;
+}
+
 const Channel = ({ channel }: { channel: Cast["channel"] }) =>
   channel &&
   msg.inLabel(
@@ -62,11 +69,7 @@ function castSentence(kind: string, cast: Cast): Sentence {
   const rest =
     isReply && parent_author.fid !== null
       ? msg.repliedTo(
-          parent_author.fid === author.fid ? (
-            msg.themselves
-          ) : (
-            <a href={personPage(parent_author.fid)}>{msg.fidOf(parent_author.fid)}</a>
-          ),
+          parent_author.fid === author.fid ? msg.themselves : <Known fid={parent_author.fid} />,
           <Channel channel={channel} />,
         )
       : msg.cast(<Channel channel={channel} />);

@@ -11,9 +11,9 @@ const PER_SECOND = 3;
 
 /**
  * Lets the people of the demo network cast, like and follow for a while; otherwise the network is idle. Renders nothing on a node without
- * a demo network.
+ * a demo network. `idle` is shown while no activity was started here.
  */
-export function GenerateActivity() {
+export function GenerateActivity({ idle = "" }: { idle?: string }) {
   const [endsAt, setEndsAt] = useState(0);
   const action = useAction();
   if (!pageConfig.demo) return null;
@@ -32,7 +32,7 @@ export function GenerateActivity() {
         {msg.generateActivity}
       </button>
       <output class="s dim">
-        {action.failure?.message ?? (left > 0 ? msg.peopleCastLikeAndFollowFor(left) : "")}
+        {action.failure?.message ?? (left > 0 ? msg.peopleCastLikeAndFollowFor(left) : idle)}
       </output>
     </span>
   );

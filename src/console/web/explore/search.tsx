@@ -97,20 +97,33 @@ export function Page() {
             ))}
           </nav>
           <Direct entry={entry} isArrival={q === arrivedWith.current} key={q} />
-          <div class="split">
-            <div class="stack">
-              {KINDS.filter((one) => kind === undefined || one === kind).map((one) => (
-                <Results kind={one} q={q} isOverview={kind === undefined} key={`${one} ${kind}`} />
-              ))}
-            </div>
-            <div class="stack">
-              <CallPanel call={searchCall(kind ?? "people", q, kind ? PAGE_SIZE : OVERVIEW_SIZE)} />
-              <Rules />
-            </div>
-          </div>
+          <Found q={q} kind={kind} key={kind} />
         </>
       )}
     </>
+  );
+}
+
+/** What matches, and the call of the first kind that has results. */
+function Found({ q, kind }: { q: string; kind: Kind | undefined }) {
+  const kinds = kind === undefined ? KINDS : ([kind] as const);
+  const isOverview = kind === undefined;
+  const [empty, setEmpty] = useState<readonly Kind[]>([]);
+  const onCount = (one: Kind, count: number) =>
+    setEmpty((before) => [...before.filter((other) => other !== one), ...(count === 0 ? [one] : [])]);
+  const first = kinds.find((one) => !empty.includes(one)) ?? kinds[0];
+  return (
+    <div class="split">
+      <div class="stack">
+        {kinds.map((one) => (
+          <Results kind={one} q={q} isOverview={isOverview} onCount={onCount} key={one} />
+        ))}
+      </div>
+      <div class="stack">
+        <CallPanel call={searchCall(first, q, isOverview ? OVERVIEW_SIZE : PAGE_SIZE)} />
+        <Rules />
+      </div>
+    </div>
   );
 }
 
@@ -166,9 +179,17 @@ function Direct({ entry, isArrival }: { entry: SearchEntry; isArrival: boolean }
   );
 }
 
-function Results({ kind, q, isOverview }: { kind: Kind; q: string; isOverview: boolean }) {
+interface ResultsProps {
+  readonly kind: Kind;
+  readonly q: string;
+  readonly isOverview: boolean;
+  /** Called with the number of results on the first page. */
+  readonly onCount: (kind: Kind, count: number) => void;
+}
+
+function Results({ kind, q, isOverview, onCount }: ResultsProps) {
   const call = searchCall(kind, q, isOverview ? OVERVIEW_SIZE : PAGE_SIZE);
-  const shared = { call, q, kind, isOverview };
+  const shared = { call, q, kind, isOverview, onCount };
   switch (kind) {
     case "people":
       return (
@@ -203,19 +224,22 @@ function Results({ kind, q, isOverview }: { kind: Kind; q: string; isOverview: b
   }
 }
 
-function ResultList<T extends object>(props: {
-  call: Call;
-  q: string;
-  kind: Kind;
-  isOverview: boolean;
-  // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
-  read: (body: any) => PageOf<T>;
-  keyOf: (item: T) => string | number;
-  row: (item: T) => preact.ComponentChildren;
-  empty: string;
-}) {
-  const { call, q, kind, isOverview, read, keyOf, row, empty } = props;
+function ResultList<T extends object>(
+  props: ResultsProps & {
+    call: Call;
+    // biome-ignore lint/suspicious/noExplicitAny: a response of the API; its type is the caller's to state
+    read: (body: any) => PageOf<T>;
+    keyOf: (item: T) => string | number;
+    row: (item: T) => preact.ComponentChildren;
+    empty: string;
+  },
+) {
+  const { call, q, kind, isOverview, onCount, read, keyOf, row, empty } = props;
   const pages = usePages(call, read);
+  const count = pages.items?.length;
+  useEffect(() => {
+    if (count !== undefined) onCount(kind, count);
+  }, [count]);
   // The rows of the previous text stay until the new ones have arrived.
   const shown = useRef(pages);
   if (pages.items !== undefined || pages.error) shown.current = pages;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { EventLine } from "../content/event-line.tsx";
-import { get } from "../data/call.ts";
+import { type Cast, get } from "../data/call.ts";
 import { type EventStream, openEventStream, type StreamEvent } from "../data/event-stream.ts";
 import { usePulse, useQuery } from "../data/query.ts";
 import { Icon } from "../icons/icons.tsx";
@@ -15,6 +15,14 @@ const ROW_MS = 600;
 /** Maximum number of waiting rows; older ones are dropped. */
 const MAX_WAITING = 100;
 
+/** Returns casts as events, without those that the events already have. */
+function castsBefore(events: readonly StreamEvent[], casts: readonly Cast[]): StreamEvent[] {
+  const shown = new Set(events.map(({ data }) => (data as Partial<Cast>).hash));
+  return casts
+    .filter(({ hash }) => !shown.has(hash))
+    .map((data) => ({ cursor: data.hash, kind: "cast.created", createdAt: data.timestamp, data }));
+}
+
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**
@@ -25,9 +33,10 @@ export function Live({ demo }: { demo: boolean }) {
   const [events, setEvents] = useState<readonly StreamEvent[]>([]);
   const [waiting, setWaiting] = useState(0);
   const [stream, setStream] = useState<EventStream>();
-  /** Whether the node has no events. A demo network then shows its newest casts. */
-  const [isIdle, setIdle] = useState(false);
-  const newest = useQuery(demo && isIdle ? NEWEST : undefined).data?.casts ?? [];
+  /** Whether the node had no events. A demo network then shows its newest casts, also below its first events. */
+  const [wasIdle, setWasIdle] = useState(false);
+  const newest = useQuery(demo && wasIdle ? NEWEST : undefined).data?.casts ?? [];
+  const rows = [...events, ...castsBefore(events, newest)].slice(0, SHOWN);
   const ticker = useRef<HTMLDivElement>(null);
   const queue = useRef<StreamEvent[]>([]);
 
@@ -49,7 +58,7 @@ export function Live({ demo }: { demo: boolean }) {
     const timer = setInterval(() => {
       if (isFirst) isFirst = show(SHOWN) === 0;
       else show(isStill() || ticker.current?.matches(":hover, :focus-within") ? 0 : 1);
-      setIdle(isFirst);
+      if (isFirst) setWasIdle(true);
     }, ROW_MS);
     return () => {
       clearInterval(timer);
@@ -78,26 +87,15 @@ export function Live({ demo }: { demo: boolean }) {
         )}
       </header>
       <div class="ticker" ref={ticker}>
-        {events.length === 0 ? (
-          <div class="empty s stack">
-            <p>
-              {demo ? msg.aDemoNetworkIsIdleUntil : msg.connectedTheNextEventOfThe}
-              <a href="/console/stream">{msg.openTheStream}</a>
-            </p>
-            {newest.length > 0 && (
-              <ul class="stack">
-                {newest.map((cast) => (
-                  <EventLine
-                    event={{ cursor: cast.hash, kind: "cast.created", createdAt: cast.timestamp, data: cast }}
-                    key={cast.hash}
-                  />
-                ))}
-              </ul>
-            )}
-          </div>
-        ) : (
+        {events.length === 0 && (
+          <p class="empty s">
+            {demo ? msg.aDemoNetworkIsIdleUntil : msg.connectedTheNextEventOfThe}
+            <a href="/console/stream">{msg.openTheStream}</a>
+          </p>
+        )}
+        {rows.length > 0 && (
           <ul class="pad stack s">
-            {events.map((event) => (
+            {rows.map((event) => (
               <EventLine event={event} key={event.cursor} />
             ))}
           </ul>

@@ -230,9 +230,8 @@ function ProofLine({ proof }: { proof: Proof }) {
 }
 
 /** Explains how visitors can verify this themselves, without trusting this page. */
-function HowToProve({ pulse: { demo, following } }: { pulse: Pulse }) {
+function HowToProve({ pulse: { following } }: { pulse: Pulse }) {
   const command = <code>{service} verify --roots</code>;
-  if (demo) return <p class="s dim">{msg.aDemoIsNotProven(command)}</p>;
   if (!following?.proof) return null;
   return <p class="s dim">{msg.proveIt(<NodePath path="/ready?for=proof" />, command)}</p>;
 }

@@ -150,9 +150,8 @@ function LiveStream({ query, readForm }: { query: string; readForm: FormReader }
   return (
     <StreamLayout query={query} readForm={readForm} call={call} isLive header={header}>
       {pageConfig.demo && (
-        <div class="pad stack s">
-          <p class="dim">{msg.aDemoNetworkIsIdleUntil}</p>
-          <GenerateActivity />
+        <div class="pad s">
+          <GenerateActivity idle={shown.perMinute === "" ? msg.aDemoNetworkIsIdleUntil : ""} />
         </div>
       )}
       {stream?.failure && <FailureBox failure={stream.failure} retry={() => stream.resume()} />}

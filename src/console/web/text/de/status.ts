@@ -155,11 +155,6 @@ export const askNow = "Jetzt fragen";
 export const now = "Jetzt";
 export const theseAreItsLastFigures = "Dies sind seine letzten Werte.";
 export const itHasNoPeopleAndNo = "Er hat weder Personen noch Casts und folgt keinem anderen Knoten.";
-export const aDemoIsNotProven = (command: Rich): Rich => [
-  "Ein Demo-Netz hat keine Validatoren und lässt sich deshalb nicht nachweisen: ",
-  command,
-  " berechnet jedes Konto aus seinen Nachrichten, hat keine signierte Wurzel zum Vergleich und endet mit 1.",
-];
 export const proveIt = (ready: Rich, command: Rich): Rich => [
   "Prüfe es nach: ",
   ready,

@@ -160,11 +160,6 @@ export const askNow = "Ask now";
 export const now = "Now";
 export const theseAreItsLastFigures = "These are its last figures.";
 export const itHasNoPeopleAndNo = "It has no people and no casts, and follows no other node.";
-export const aDemoIsNotProven = (command: Rich): Rich => [
-  "A demo network has no validators, so it cannot be proven: ",
-  command,
-  " computes each account from its messages, has no signed root to compare with, and exits with 1.",
-];
 export const proveIt = (ready: Rich, command: Rich): Rich => [
   "Prove it: ",
   ready,
