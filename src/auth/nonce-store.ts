@@ -2,7 +2,10 @@ import { sql } from "../db/state/sql.ts";
 import type { StateDb, Sweep } from "../db/state/state-db.ts";
 import { bytes, index, postgresOnly, table, uuid, whole } from "../db/state/table.ts";
 
-/** Spent nonces of signed operations, including operations that were refused after the signature check. A nonce is stored up to and including `expires_at`, unix seconds. */
+/**
+ * Spent nonces of signed operations, including operations that were refused after the signature check. A nonce is stored up to and
+ * including `expires_at`, unix seconds.
+ */
 export const nonces = table(
   "nonces",
   {

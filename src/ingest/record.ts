@@ -25,7 +25,7 @@ export type IngestRecord =
   | { readonly kind: "onChainEvent"; readonly event: OnChainEvent }
   | { readonly kind: "usernameProof"; readonly proof: UserNameProof };
 
-/** Decodes a record. Malformed bytes, and integers above 2^53 - 1, are a `bad_request.parse_failure`. */
+/** Decodes a record. Malformed bytes are a `bad_request.parse_failure`. Integers above 2^53 - 1 are read as 2^53 - 1. */
 export function decodeRecord({ kind, bytes }: EncodedRecord): Result<IngestRecord, Rejection> {
   if (kind === "message") {
     const message = decodeMessage(bytes);

@@ -65,7 +65,7 @@ export function verifyBlock(
   return linked.ok ? certified(sets, linked.value, block.commits) : linked;
 }
 
-/** Like `verifyBlock`, but without the certificate, which that of a later block covers. */
+/** Like `verifyBlock`, but without the block's certificate, because the certificate of a later block covers the block. */
 export function verifyLink(
   network: FarcasterNetwork,
   { header, hash, shardWitness, events }: SignedBlock,

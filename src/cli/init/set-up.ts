@@ -196,8 +196,9 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
 const FOLLOWED_NODE = /^followed node( \d+)?$/;
 
 /**
- * Once a node has an upstream it is set up, and this page no longer offers to change it. @throws UserError if no node can be followed,
- * according to `test`.
+ * Refuses upstreams of which a check failed: once a node has an upstream it is set up, and this page no longer offers to change it.
+ *
+ * @throws UserError if a check of a followed node failed.
  */
 async function refuseUnusable(wanted: Wanted): Promise<void> {
   const unusable = (await testUpstreams(wanted)).find(

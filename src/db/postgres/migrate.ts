@@ -53,8 +53,7 @@ export interface Migrated {
  * @param options.may whether to change anything; otherwise an older schema is a UserError.
  * @param options.mayBeMoved whether the state may have been moved to a state.db; otherwise that is a UserError.
  * @throws UserError when the settings or the rights of the role are wrong; RetryableError when the server does not respond,
- * or
- *   another node holds the lock for too long.
+ *   or another node holds the lock for too long.
  */
 export async function migratePostgres(
   settings: PgSettings,

@@ -21,7 +21,6 @@ export interface StateDbPools {
   readonly unsynced: PgPool;
 }
 
-/** The state in PostgreSQL, where every thread makes its decisions itself. */
 /**
  * Calls whose transactions were committed. If the response to a commit is lost, the call is repeated and finds itself here.
  * State.db loses no responses.
@@ -61,6 +60,7 @@ export function decidedCallSweep(db: PgPool, clock: StateClock): Sweep {
   };
 }
 
+/** Opens the state in PostgreSQL, where every thread makes its decisions itself. */
 export function postgresStateDb({ synced, unsynced }: StateDbPools, context: DecisionContext): StateDb {
   const txOf = (tx: PgTransaction): Tx => ({
     ...queriesOf(tx),

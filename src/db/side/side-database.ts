@@ -75,7 +75,7 @@ export class SideDatabase implements Disposable {
   /**
    * Opens the file for reading. Its writer must have brought it up to date.
    *
-   * @throws NewerSideFile when its version is another one.
+   * @throws NewerSideFile when its version is not this program's, newer or older.
    */
   static openReader(path: string, { steps }: SideSchema): SideDatabase {
     return prepared(path, new Database(path, { readonly: true, strict: true }), (sqlite) => {

@@ -92,7 +92,7 @@ interface TableOptions<Names extends string> {
   /** The columns of the primary key, unless a single column is the key. SQLite stores the rows in its order. */
   readonly key?: readonly Names[];
   readonly indexes?: readonly Index[];
-  /** In PostgreSQL, a column of which there is a row per node slot (column `slot`); the number is the sum. */
+  /** A column with a number. In PostgreSQL there is a row per node slot (column `slot`), and the number is their sum. */
   readonly summed?: Names;
   /** Which database has the table; default: both. */
   readonly only?: "sqlite" | "postgres";

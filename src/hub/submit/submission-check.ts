@@ -35,10 +35,11 @@ export interface SubmissionLimits {
   readonly bytesInFlight: number;
 }
 
-/** Divisor of the messages in flight that one client may have. */
+/** One client may use this part (1 / `CLIENT_SHARE`) of the bytes in flight. */
 const CLIENT_SHARE = 2;
 /**
- * Divisor of the bytes reserved for one large message of a client that has no other, while other clients use all the rest.
+ * Up to this part (1 / `RESERVED_SHARE`) of the bytes in flight, which is one large message, a client may draw on a reserve
+ * while other clients use all of them.
  */
 const RESERVED_SHARE = 128;
 /** Stands for the client of what this node itself submits. */

@@ -114,7 +114,7 @@ export function createEventReads(context: ReadContext): EventReads {
       : ok({ ...start, isMissing });
   }
 
-  /** Returns the first id of a shard's log that a client sees. */
+  /** Returns the first id of a shard's log that a client sees, which is not below `fromId`. */
   function startOf(shard: number, fromId: number): number {
     return Math.max(fromId, hubLogRange(db, shard)?.oldestId ?? 0);
   }

@@ -154,7 +154,7 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
   }
 
   /**
-   * While the validators of a block are not known, waits or follows it without verification, depending on the settings. The
+   * While the validators of a block are not known, waits or follows it without certificates, depending on the settings. The
    * other shards continue.
    */
   async function untilValidatorsAreKnown(shard: number, verify: () => Verified): Promise<Verified> {

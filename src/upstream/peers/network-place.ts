@@ -5,7 +5,7 @@ import { type Resolve, resolveBySystem } from "../../net/resolve.ts";
 
 /**
  * Concurrent calls and calls per second if the settings leave them open. The operator's own node takes what it can; on
- * others we are guests.
+ * other nodes this one is a guest.
  */
 const PRIVATE = { concurrency: 32, callsPerSec: 0 };
 const PUBLIC = { concurrency: 4, callsPerSec: 20 };

@@ -30,7 +30,8 @@ function address(isOn: boolean): string {
 }
 
 /**
- * Whether images from other hosts are shown: the document may load them, and the visitor chose this in this browser. The parameter is not enough, because a link on another site could request that document and so reveal the visitor's address to those hosts.
+ * Whether images from other hosts are shown: the document may load them, and the visitor chose this in this browser. The parameter is not
+ * enough, because a link on another site could request that document and so reveal the visitor's address to those hosts.
  */
 export const areImagesLoaded =
   pageConfig.images === "ask" && new URLSearchParams(location.search).get(PARAM) === "1" && isChosen();

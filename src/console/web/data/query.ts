@@ -154,7 +154,7 @@ function entryOf<T>(key: string, call: Call<T>, send: typeof request): Entry<T> 
   return entry as Entry<T>;
 }
 
-/** Drops all responses that are not shown, for instance those of another owner. */
+/** Drops all responses that are not shown, for instance because the owner has changed, and reloads those that are. */
 export function forgetResponses(): void {
   for (const [key, entry] of entries) if (!entry.isShown) entries.delete(key);
   refreshShown();

@@ -48,7 +48,6 @@ export function Plots(props: {
 
 const TABLE_ROWS = 12;
 
-/** Series over time. All plots of a page share one cursor. The values are also in a table, which is open if the plot cannot be drawn. */
 /**
  * Replaces an invalid browser language: uPlot formats numbers in this language when it loads, and fails for an invalid one. On Linux
  * without a locale it is `en-US@posix`.
@@ -61,6 +60,7 @@ function mendLanguage(): void {
   }
 }
 
+/** Series over time. All plots of a page share one cursor. The values are also in a table, which is open if the plot cannot be drawn. */
 function Plot({ title, t, series, format }: PlotProps) {
   const root = useRef<HTMLDivElement>(null);
   const canvas = useRef<PlotCanvas | undefined>(undefined);

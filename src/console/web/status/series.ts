@@ -9,7 +9,7 @@ export interface SeriesColumns {
   readonly series: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
-/** Adds newer rows, and drops those that are older than the range. */
+/** Adds newer rows, and drops those that are older than the last one by more than the range. */
 export function joinSeries(
   old: SeriesColumns | undefined,
   next: SeriesColumns,

@@ -78,8 +78,8 @@ export function accountRootsBetween(
 }
 
 /**
- * Returns accounts for which a transaction of the network names another root. Reads all accounts of the shard if there are
- * few such accounts.
+ * Returns at most `limit` accounts for which a transaction of the network names another root. Reads all accounts of the
+ * shard if there are fewer.
  */
 export function accountsClaimedOtherwise(db: IndexDatabase, shard: number, limit: number): Uint8Array[] {
   return db.all(claimedAccounts, shard, limit).map(({ account }) => account);

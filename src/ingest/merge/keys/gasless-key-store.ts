@@ -112,8 +112,8 @@ export function storeGaslessKey(db: IndexDatabase, key: GaslessKey): void {
 }
 
 /**
- * Removes a key and raises the nonce that the removal contains. A repeated removal finds no key, and leaves its app's nonce
- * unchanged.
+ * Removes a key, and raises the last nonce of the user or the app to that of the removal. A repeated removal finds no key, so
+ * it leaves its app's nonce unchanged.
  */
 export function removeGaslessKey(
   db: IndexDatabase,

@@ -33,8 +33,9 @@ export interface Trial {
   readonly hasSession: boolean;
   run(): void;
   /**
-   * Returns what the current subscription would have matched; undefined if it was not tested for lack of a session. @throws
-   * RequestFailure 400
+   * Returns what the current subscription would have matched; undefined if it was not tested for lack of a session.
+   *
+   * @throws RequestFailure 400 if the API refuses the subscription.
    */
   latest(): Promise<Preview | undefined>;
 }
