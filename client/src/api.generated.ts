@@ -5226,7 +5226,7 @@ export interface components {
         OwnWrite: {
             message: string | null;
             /**
-             * @description `queued`: on its way into the network. `unchanged`: it was so before
+             * @description `queued`: on its way to the network. `unchanged`: it was so before
              * @enum {string}
              */
             state: "merged" | "queued" | "unchanged";

@@ -98,7 +98,7 @@ export function connectConfirm(port: MessagePort | undefined): ConfirmRpc | unde
   if (!port) return undefined;
   const client = connectRpc<ConfirmRpc>(port, {
     timeoutMs: TIMEOUT_MS,
-    timeoutError: () => new UnconfirmedError("a second upstream has not answered in time"),
+    timeoutError: () => new UnconfirmedError("a second upstream has not responded in time"),
   });
   return {
     confirmCustody: (fid, lane) => client.confirmCustody(fid, lane),

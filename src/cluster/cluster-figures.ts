@@ -20,7 +20,7 @@ export const clusterFigures = [
   figure({ read: () => "postgres", status: "state.kind" }),
   figure({
     read: (postgres) => postgres.away() === undefined,
-    metric: gauge("state_up", "1 while PostgreSQL answers this node, else 0."),
+    metric: gauge("state_up", "1 while PostgreSQL responds to this node, else 0."),
     status: "state.reachable",
   }),
   figure({

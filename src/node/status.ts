@@ -17,7 +17,7 @@ const figure = figureOf<{
 export const nodeFigures = [
   figure({
     read: ({ isReady }) => isReady(),
-    metric: gauge("node_ready", "1 while /ready answers 200, else 0."),
+    metric: gauge("node_ready", "1 while /ready responds with 200, else 0."),
   }),
   figure({ read: ({ db }) => db.sizeBytes(), status: "index.size_bytes" }),
   figure({

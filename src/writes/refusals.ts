@@ -64,7 +64,7 @@ export const UPSTREAM_AWAY = refusal(
 export const STATE_AWAY = refusal(
   503,
   "unavailable",
-  "the state store does not answer; try again",
+  "the state store does not respond; try again",
   RETRY_SECS,
 );
 export const PAUSED = refusal(503, "unavailable", "writes are paused by the operator", 60);

@@ -61,7 +61,7 @@ export const writeFigures = [
   figure({ read: ({ underWay }) => underWay, status: "writes.under_way" }),
   figure({
     read: ({ answered }) => answered,
-    metric: counterBy("outcome", "writes_messages_total", "Messages of writes by what was answered."),
+    metric: counterBy("outcome", "writes_messages_total", "Messages of writes by response."),
     status: "writes.answered",
   }),
   figure({ read: ({ replayed }) => replayed, status: "writes.replayed" }),
@@ -71,7 +71,7 @@ export const writeFigures = [
     metric: counterBy(
       "state",
       "writes_ended_total",
-      "Queued messages that have ended after their answer, by state.",
+      "Queued messages that have ended after their response, by state.",
     ),
   }),
   figure({ read: ({ mergedLater }) => mergedLater, status: "writes.merged_later" }),

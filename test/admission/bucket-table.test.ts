@@ -24,7 +24,7 @@ test("a bucket starts full, empties, and refills with time", () => {
   expect(buckets.take("a", 1, limit)).toMatchObject({ isAdmitted: true, left: 9, fullInSecs: 1 });
 });
 
-test("a request for more than the bucket holds waits for the whole bucket, and passes then", () => {
+test("a request for more than the bucket holds waits for a full bucket, then passes", () => {
   const buckets = table();
   expect(buckets.take("a", 200, limit)).toMatchObject({ isAdmitted: true, left: 0 });
   expect(buckets.take("a", 200, limit)).toMatchObject({ isAdmitted: false, retryInSecs: 10 });
@@ -32,7 +32,7 @@ test("a request for more than the bucket holds waits for the whole bucket, and p
   expect(buckets.take("a", 200, limit).isAdmitted).toBe(true);
 });
 
-test("a charge takes what is not there, up to a debt of one bucket", () => {
+test("a charge may overdraw the bucket, by one bucket at most", () => {
   const buckets = table();
   buckets.charge("a", 4, limit);
   expect(buckets.take("a", 6, limit)).toMatchObject({ isAdmitted: true, left: 0, fullInSecs: 10 });
@@ -45,7 +45,7 @@ test("a charge takes what is not there, up to a debt of one bucket", () => {
   expect(buckets.take("a", 1, limit)).toMatchObject({ isAdmitted: true, left: 8 });
 });
 
-test("many small charges of a fast bucket add up to its size, within a thousandth", () => {
+test("many small charges to a fast bucket add up to its size, within a thousandth", () => {
   const buckets = table();
   const fast = { perMinute: 60_000_000, burst: 20_000 };
   let admitted = 0;
@@ -53,7 +53,7 @@ test("many small charges of a fast bucket add up to its size, within a thousandt
   expect(Math.abs(admitted - 20_000)).toBeLessThanOrEqual(20);
 });
 
-test("more names than buckets: the idlest gives way, and one that is used stays exact", () => {
+test("with more names than buckets the idlest is evicted, and one in use stays exact", () => {
   const buckets = table(64);
   let admitted = 0;
   for (let n = 0; n < 2_000; n += 1) {
@@ -64,7 +64,7 @@ test("more names than buckets: the idlest gives way, and one that is used stays 
   expect(buckets.shared.byteLength).toBe(16 + 64 * 16);
 });
 
-test("a name that takes the place of another one starts full: it does not inherit the debt", () => {
+test("a name that takes over another's bucket starts full and does not inherit its debt", () => {
   // All names of a table of eight are in one set.
   const buckets = table(8);
   for (let n = 0; n < 8; n += 1) expect(buckets.take(`in debt ${n}`, 10, limit).left).toBe(0);
@@ -72,7 +72,7 @@ test("a name that takes the place of another one starts full: it does not inheri
   expect(buckets.take("new", 1, limit)).toMatchObject({ isAdmitted: false, retryInSecs: 1 });
 });
 
-test("a name whose place went to another one gets a new one, and a full bucket", () => {
+test("a name whose bucket was taken over gets a new, full one", () => {
   const buckets = table(8);
   // Found once, so that its place is remembered.
   for (const left of [9, 8]) expect(buckets.take("first", 1, limit).left).toBe(left);
@@ -80,7 +80,7 @@ test("a name whose place went to another one gets a new one, and a full bucket",
   expect(buckets.take("first", 10, limit)).toMatchObject({ isAdmitted: true, left: 0 });
 });
 
-test("threads that charge one bucket at once admit what it holds", async () => {
+test("threads that charge one bucket at once never admit more than it holds", async () => {
   const shared = new BucketTable(64).shared;
   const code = `
     import { BucketTable } from ${JSON.stringify(Bun.resolveSync("../../src/admission/bucket-table.ts", import.meta.dir))};

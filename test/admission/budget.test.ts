@@ -5,7 +5,7 @@ import { BUDGETS, type BudgetTerms, roomFor, roomWithin } from "../../src/admiss
 
 const terms = { unit: "bytes", total: 100, perClient: 40 };
 
-test("a client has its share, all clients have the total, and what ends is free again", () => {
+test("caps each client at its share and all clients at the total, and frees what ends", () => {
   const budget = new Budget(terms);
   const hold = (client: string, amount: number) => {
     const opened = budget.open(client);
@@ -27,7 +27,7 @@ test("a client has its share, all clients have the total, and what ends is free 
   expect(budget.use().held).toBe(70);
 });
 
-test("clients who take all of a budget leave a place to those who hold little, and no more than a quarter of it to all of these", () => {
+test("clients that use up a budget leave room for small holders, a quarter of it at most", () => {
   const budget = new Budget({ unit: "calls", total: 100, perClient: 50, reservedPerClient: 2 });
   expect(budget.open("a").grow(50)).toBeUndefined();
   expect(budget.open("b").grow(50)).toBeUndefined();
@@ -39,7 +39,7 @@ test("clients who take all of a budget leave a place to those who hold little, a
   expect(budget.use().held).toBe(125);
 });
 
-test("connections of a setting never exceed it, and the last fifth is for clients without one", () => {
+test("connections never exceed the setting, and the last fifth is for clients without one", () => {
   for (const max of [1, 2, 3, 4, 5, 6, 64, 256, 1000]) {
     const rooms = [1, 2].map((own) => roomFor(own, roomWithin(max)));
     expect(rooms).toEqual([max, max - Math.floor(max / 5)]);
@@ -64,7 +64,7 @@ test.each(
   expect(budget.open("another").grow(Math.max(1, terms.reservedPerClient ?? 0))).toBeUndefined();
 });
 
-test("more clients at once than entries: the bounds hold, and nothing is left at the end", () => {
+test("with more clients at once than entries the bounds hold, and nothing is left over", () => {
   const budget = new Budget({ unit: "requests", total: 20_000, perClient: 20_000 });
   const holds = Array.from({ length: 20_000 }, (_, n) => budget.open(`client ${n}`));
   expect(holds.filter((hold) => hold.grow(1) !== undefined)).toEqual([]);

@@ -73,7 +73,7 @@ describe("X-Forwarded-For", () => {
     expect(client(peer, value)).toBe(expected);
   });
 
-  test("no header is believed without trusted proxies", () => {
+  test("ignores the header without trusted proxies", () => {
     expect(client("10.0.0.1", "192.0.2.1", "x-forwarded-for", [])).toBe("10.0.0.1");
   });
 
@@ -123,7 +123,7 @@ const proxies = fc.array(
   { maxLength: 31 },
 );
 
-test("whatever the client writes, the address that the first trusted proxy saw is found", () => {
+test("finds the address that the first trusted proxy saw, whatever the client writes", () => {
   fc.assert(
     fc.property(fc.string(), untrusted, proxies, (written, address, hops) => {
       expect(client("10.0.0.1", [written, address, ...hops].join(", "))).toBe(address);
@@ -133,7 +133,7 @@ test("whatever the client writes, the address that the first trusted proxy saw i
   );
 });
 
-test("any peer and header give an address or none, without a fault", () => {
+test("any peer and header give an address or none, without an exception", () => {
   const clients = createClientAddresses({
     trusted_proxies: ["0.0.0.0/0", "::/0"],
     proxy_header: "forwarded",
@@ -168,7 +168,7 @@ test("the address of a gRPC peer is read with and without brackets", () => {
   expect(addressOfPeer("::1:5000")).toBe("::1");
 });
 
-test("a route gets the client of its request, from a header of several lines", async () => {
+test("a route gets the client of its request, also from a header of several lines", async () => {
   const plugin = new Elysia().get("/whoami", ({ request }) => exchangeOf(request).client());
   await using http = runHttp({
     plugins: [plugin],

@@ -37,7 +37,7 @@ async function makeBusy({ run }: Pick<ReturnType<typeof start>, "run">) {
   }
 }
 
-test("a thread that is not busy, or works for one client, runs each task when it arrives", async () => {
+test("a thread that is idle, or serves one client, runs each task when it arrives", async () => {
   const { state, run } = start();
   for (let n = 0; n < 1_000; n += 1) {
     if (n % 50 === 0) await setImmediate();
@@ -51,7 +51,7 @@ test("a thread that is not busy, or works for one client, runs each task when it
   }
 });
 
-test("a client that arrives at a busy thread waits for one task of a neighbour with a hundred", async () => {
+test("a client that arrives at a busy thread waits for one of a neighbour's hundred tasks", async () => {
   const busy = start();
   await makeBusy(busy);
   busy.state.ran.length = 0;
@@ -65,7 +65,7 @@ test("a client that arrives at a busy thread waits for one task of a neighbour w
   expect(busy.state.ran).toHaveLength(102);
 });
 
-test("work that follows a task in the same turn of the event loop counts: a client waits for two such tasks of a neighbour", async () => {
+test("follow-up work in the same event-loop turn counts: a client waits for two such tasks of a neighbour", async () => {
   const state = { nowMs: 1_000, ran: [] as string[] };
   const order = new FairOrder<Task, string>({
     nowMs: () => state.nowMs,
@@ -95,7 +95,7 @@ test("work that follows a task in the same turn of the event loop counts: a clie
   expect(state.ran).toHaveLength(41);
 });
 
-test("what a task takes after its promise is charged to its client, and to no other: three that wait get equal time", async () => {
+test("time that a task spends after its promise is charged to its client only: three waiting clients get equal time", async () => {
   const costsMs = { slow: 10, quick: 2, direct: 5 };
   type Name = keyof typeof costsMs;
   const state = { nowMs: 1_000, ran: [] as Name[] };
@@ -171,7 +171,7 @@ test("a client waits with 1,024 tasks at most, and with none that finds no room;
   ]);
 });
 
-test("refusals take their client's turns, ahead of its tasks that wait: no other client waits for them", async () => {
+test("refusals use the turns of their own client, ahead of its waiting tasks; no other client waits for them", async () => {
   const state = { nowMs: 1_000, ended: [] as string[] };
   const end = (result: string, costMs: number) => {
     state.nowMs += costMs;
@@ -244,7 +244,7 @@ test("a waiting task that throws rejects its own result, and the next one runs",
   expect(await own).toBe("own");
 });
 
-test("4,096 tasks of all clients wait at most, however many clients there are", async () => {
+test("at most 4,096 tasks wait in total, however many clients there are", async () => {
   const { run } = start();
   await makeBusy({ run });
   const waiting = Array.from({ length: 4_096 }, (_, n) => run(`client ${n % 5}`, 0.01));
@@ -258,7 +258,7 @@ test("4,096 tasks of all clients wait at most, however many clients there are", 
   expect(await run("another")).toBe("another");
 });
 
-test("over random backlogs each task runs once, a client's in its order, and two that wait get equal time within one task", async () => {
+test("over random backlogs each task runs once, in its client's order, and two waiting clients get equal time within one task", async () => {
   const tasks = fc.array(
     fc.record({ client: fc.constantFrom("x", "y", "z"), costMs: fc.integer({ min: 1, max: 20 }) }),
     {

@@ -53,7 +53,7 @@ test("a client runs no more than its share while turns are free", async () => {
   expect(await Promise.all([first, second, other])).toEqual(["a1", "a2", "b1"]);
 });
 
-test("in a full queue a client with fewer tasks takes the place of the last one of the longest", async () => {
+test("in a full queue a client with fewer tasks replaces the last task of the longest queue", async () => {
   const { run, end, started } = tasks(new FairTurns({ ...limits, waiting: 3 }));
   const running = [run("a", "a1"), run("a", "a2")];
   const waiting = ["a3", "a4", "a5"].map((name) => run("a", name));
@@ -100,7 +100,7 @@ test("a failed task frees its turn, and a new one does not overtake a waiting on
   await expect(failed).rejects.toThrow("failed");
 });
 
-test("over random arrivals and ends no bound is exceeded, and no turn stays free while one may run", async () => {
+test("over random arrivals and ends no bound is exceeded, and no turn stays idle while one may run", async () => {
   const step = fc.record({ client: fc.integer({ min: 0, max: 4 }), ends: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {

@@ -50,7 +50,7 @@ export function apiKeyStoreContract(
     });
     const days = { fromDay: TODAY - 1, toDay: TODAY };
 
-    test("usage adds up by key, day and route, also of nodes that add at once", async () => {
+    test("usage adds up by key, day and route, also when nodes add at once", async () => {
       const { store } = await start();
       for (const n of [1, 2]) await store.create(keyOf(n), 25);
       const rows = [row("key-1", TODAY, "/b"), row("key-1", TODAY, "/a"), row("key-2", TODAY, "/a", 7)];

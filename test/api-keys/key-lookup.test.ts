@@ -37,7 +37,7 @@ beforeEach(async () => {
     rulesVersionOf: async () => 0,
     store: {
       findBySecret: async (digest, nowSecs) => {
-        if (isAway) throw new StateUnavailable("PostgreSQL does not answer");
+        if (isAway) throw new StateUnavailable("PostgreSQL does not respond");
         return store.findBySecret(digest, nowSecs);
       },
     },
@@ -64,8 +64,8 @@ const faultOfRead = () =>
     (cause: unknown) => cause,
   );
 
-describe("a key that a read has found", () => {
-  test("is used for two seconds without the store, and after them while the store does not respond", async () => {
+describe("a key found by a read", () => {
+  test("is used for two seconds without the store, and longer while the store does not respond", async () => {
     await use();
     monotonicMs = 1_999;
     expect(isKnown()).toBe(true);
@@ -77,7 +77,7 @@ describe("a key that a read has found", () => {
     expect(lookup.find(text)).rejects.toBeInstanceOf(StateUnavailable);
   });
 
-  test("is not used once another node has taken something away from a key", async () => {
+  test("is not used once another node has restricted the key", async () => {
     await use();
     isAway = true;
     signals.forgetKeys();
@@ -135,7 +135,7 @@ describe("a key that a read has found", () => {
     expect(await lookup.findForRead(text)).toBeUndefined();
   });
 
-  test("ends with another custody address while the store does not respond", async () => {
+  test("stops working under a new custody address while the store does not respond", async () => {
     await use();
     isAway = true;
     custody = new Uint8Array(20).fill(9);

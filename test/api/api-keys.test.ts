@@ -34,7 +34,7 @@ async function readWith(key: string): Promise<number> {
   return (await fetch(`${signed.api.url}/v2/farcaster/user/bulk/?fids=3`, { headers })).status;
 }
 
-test("a new key has every field, and its text is in this one response and nowhere in the database", async () => {
+test("a new key has every field, and its text is in this response only and nowhere in the database", async () => {
   const now = signed.nowSecs();
   const { api_key: key, secret } = await created();
   expect(key).toEqual({
@@ -125,7 +125,7 @@ test("an update changes only the given fields, and only for the owner", async ()
   expect((await rotate({ api_key_id: "nobodysKey111111" })).status).toBe(404);
 });
 
-test("a deleted, deactivated or expired key is refused by the next request, and one that is active again is not", async () => {
+test("the next request with a deleted, deactivated or expired key is refused, and one with a reactivated key is not", async () => {
   const { api_key, secret } = await created();
   const { api_key_id } = api_key;
   expect(await readWith(secret)).toBe(200);
@@ -143,7 +143,7 @@ test("a deleted, deactivated or expired key is refused by the next request, and 
   expect(await readWith(brief.secret)).toBe(401);
 });
 
-test("a rotation without grace ends all earlier secrets at once; with grace they live to its end", async () => {
+test("a rotation without grace ends all earlier secrets at once; with grace they last until it ends", async () => {
   const { api_key, secret: first } = await created();
   const { api_key_id } = api_key;
   const second = (await rotate({ api_key_id, grace_secs: 100 })).body;
@@ -177,7 +177,7 @@ test("a key stops with a transfer of its owner's fid, until the new custody addr
   expect(await readWith(secret)).toBe(200);
 });
 
-test("the audit log of the owner names each change of a key, refused ones too, with who asked for it", async () => {
+test("the owner's audit log names each change of a key, refused ones too, and who asked for it", async () => {
   const { api_key } = await created(fields, 4);
   const id = api_key.api_key_id;
   const body = { api_key_id: id };

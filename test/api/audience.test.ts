@@ -78,7 +78,7 @@ describe("a send by the owner", () => {
     }
   }
 
-  test("needs no send secret, and its audience is in the end what its counts add up to", async () => {
+  test("needs no send secret, and its audience equals the sum of its counts at the end", async () => {
     await using client = startPushClient(({ tokens }) => nested({ successful: tokens }));
     const url = `http://c.example:${client.port}/`;
     api.addTokens([1, 2, 3, 4].map((fid) => ({ fid, url, token: `t${fid}` })));
@@ -97,7 +97,7 @@ describe("a send by the owner", () => {
     expect(client.requests.flatMap(({ tokens }) => tokens).sort()).toEqual(["t1", "t2", "t3"]);
   });
 
-  test("shows while it runs how many tokens it will settle, and how fast", async () => {
+  test("shows while running how many tokens it will settle, and how fast", async () => {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     await using client = startPushClient(async ({ tokens }) => {
       await held;
@@ -150,7 +150,7 @@ describe("a send by the owner", () => {
     ).toEqual([]);
   });
 
-  test("wants the operation app.send, and 100 unfinished campaigns are the limit", async () => {
+  test("requires the operation app.send, and at most 100 campaigns may be unfinished", async () => {
     const path = "/frame/app/campaign";
     const call = { method: "POST", path, body: { app_id: APP_ID, notification } } as const;
     expect((await api.signed.call({ ...call, op: "app.read" })).status).toBe(400);
@@ -211,7 +211,7 @@ describe("a send by the owner", () => {
     expect(second.not_attempted).toEqual({ duplicate: all.sent_before });
   });
 
-  test("an estimate whose time is over reads no further page", async () => {
+  test("an estimate that has run out of time reads no further page", async () => {
     const stores = localStores(api.state);
     const timeout = new AbortController();
     let pages = 0;

@@ -7,7 +7,7 @@ interface Entry {
   readonly outcome: string;
 }
 
-test("each change of a mini app or webhook is in its owner's audit log, by itself with `of=records`; a refused one and another owner's are not", async () => {
+test("each change of a mini app or webhook is in its owner's audit log, which `of=records` filters; refused changes and those of others are not", async () => {
   await using signed = await startSignedApi();
   const change = async (method: "POST" | "PUT" | "DELETE", path: string, body?: object, status = 200) => {
     const response = await signed.call({ method, path, ...(body && { body }) });

@@ -6,7 +6,7 @@ import { callBySession, createSession, SESSION_ORIGIN } from "../support/session
 
 const GRACE_SECS = 60;
 
-test("a step back of the machine's clock lets no send secret, API key or session live longer", async () => {
+test("setting the machine's clock back does not extend the life of a send secret, API key or session", async () => {
   const stateClock = new ManualClock(DEFAULT_NOW_SECS);
   await using send = await startSendApi({
     compatPrefixes: ["farcaster"],

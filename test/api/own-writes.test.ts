@@ -49,7 +49,7 @@ test("a user follows a channel with a signer of an app, and unfollows it", async
   expect((await channel()).follower_count).toBe(0);
 });
 
-test("without a signer of the user, and for an unknown channel, it is refused", async () => {
+test("following is refused without a signer of the user, and for an unknown channel", async () => {
   const { status, body } = await follow(OTHER, true);
   expect({ status, message: body.message }).toEqual({
     status: 409,

@@ -335,7 +335,7 @@ describe("check 15: casts in a registered channel", () => {
     expect((await get(`svc/channel/pin?id=${KEY}`)).pin.cast_hash).toBe(`0x${hash.toHex()}`);
   });
 
-  test("check 17: a pin is shown with its cast, and one that was removed is null, as one that never was", async () => {
+  test("check 17: a pin is shown with its cast, and is null once removed, as if there had never been one", async () => {
     const hash = cast(4, URL_OF_KEY);
     ingest(pins(2, KEY, hash, at));
     expect((await get(`svc/channel/pin?id=${KEY}`)).pin).toMatchObject({
@@ -391,7 +391,7 @@ test("check 7: events of the registry that break its form are stored and served 
     expect((await fetch(`${api.url}/v2/svc/channel/roles?id=${key}`)).status).toBe(404);
 });
 
-test("check 27: while what shard 0 decided before has to be read, the new reads are 503, and the others are served", async () => {
+test("check 27: the new reads are 503 until earlier decisions of shard 0 have been read, and the others are served", async () => {
   const { db } = api.node;
   const move = (positions: readonly PositionUpdate[]) =>
     db.transaction(() => {

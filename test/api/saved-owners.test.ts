@@ -72,7 +72,7 @@ test("a secret typed into a text of a draft is refused and not repeated; a hash 
   expect(kept.status).toBe(200);
 });
 
-test("a scheduled send reaches whom a segment of 100,000 fids lists, and its schedule does not repeat the list", async () => {
+test("a scheduled send reaches the 100,000 fids that a segment lists, and its schedule does not repeat the list", async () => {
   await using client = startPushClient();
   const fids = Array.from({ length: 100_000 }, (_, at) => 1_200_000 - at * 11);
   const [first = 0, second = 0, last] = [fids[0], fids[1], fids.at(-1) ?? 0];

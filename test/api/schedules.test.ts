@@ -79,7 +79,7 @@ describe("a scheduled send", () => {
     expect((await call("DELETE", `/frame/app/schedule?schedule_id=${id}`)).status).toBe(400);
   });
 
-  test("is held when custody has moved or the app is gone or elsewhere, and missed when it is too late", async () => {
+  test("is held when custody has moved or the app was deleted or moved, and missed when it is too late", async () => {
     addPeople(1);
     const apps = localStores(api.state).apps;
     await apps.create(testApp({ appId: "gone", secrets: [] }), 10);
@@ -113,7 +113,7 @@ describe("a scheduled send", () => {
     expect(client.requests).toHaveLength(0);
   });
 
-  test("may be cancelled by a session, and is made by custody only", async () => {
+  test("can be cancelled by a session, but only created by custody", async () => {
     const session = await createSession(api.signed, 3);
     const reader = await createSession(api.signed, 3, { access: "read" });
     const { schedule_id: id } = (await schedule({ send_at: now() + HOUR })).body.schedule;
@@ -157,7 +157,7 @@ describe("a scheduled send", () => {
     expect(rest.body).toMatchObject({ schedules: [{}], next: { cursor: null } });
   });
 
-  test("the pieces of a request that contradict each other or ask for too much are refused by name", async () => {
+  test("contradictory or excessive parts of a request are refused by name", async () => {
     const ok = { send_at: now() + HOUR };
     const variants = [{ title: "A" }, { title: "B" }];
     const quiet_hours = { from: "22:00", to: "08:00" };
@@ -282,7 +282,7 @@ describe("waves", () => {
   });
 });
 
-test("a send at once may have a segment and links that are tracked, and is a campaign as before", async () => {
+test("an immediate send may have a segment and tracked links, and is a campaign as before", async () => {
   addPeople(3);
   const filter = { fids: [2, 3, 77] };
   const { segment_id } = (await call("POST", "/frame/app/segment", { app_id: APP_ID, name: "S", filter }))
@@ -324,7 +324,7 @@ describe("opens", () => {
   const resultsOf = async (query: string, fid = 3) =>
     call("GET", `/frame/app/campaign/results?${query}`, undefined, fid);
 
-  test("an app reports from its own origin, once for each person, and its owner alone sees the results", async () => {
+  test("an app reports from its own origin, once for each person, and only its owner sees the results", async () => {
     addPeople(4);
     const { body } = await schedule({ track_opens: true });
     await until(async () => (await api.campaign(body.campaign_id)).status === "completed");

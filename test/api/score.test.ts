@@ -58,7 +58,7 @@ describe("scores of users", () => {
     }
   });
 
-  test("say from whom they are, since when, and what lowered them", async () => {
+  test("say who they come from, since when, and what lowered them", async () => {
     const { status, body } = await api.get("/user/score?fid=2");
     expect(status).toBe(200);
     expect(body).toMatchObject({

@@ -81,7 +81,7 @@ test("lent units count for the borrower and not for the lender", async () => {
   expect((await api.get("/storage/allocations?fid=3")).body).toMatchObject({ total_active_units: 1700 });
 });
 
-test("a lend to the same borrower replaces the one before it, whose units do not count beside it", async () => {
+test("a lend to the same borrower replaces the previous one, whose units no longer count", async () => {
   // Fid 3 has 2,000 units and must retain one.
   expect(api.node.ingestMessage(lend(2000, DEFAULT_TIMESTAMP + 1))).not.toBe("ok");
   expect(api.node.ingestMessage(lend(1999, DEFAULT_TIMESTAMP + 1))).toBe("ok");

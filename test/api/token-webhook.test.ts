@@ -293,7 +293,7 @@ describe("an app's allowlist", () => {
     expect((await push.post(officialEnvelope(USER, key, added("t")), open)).status).toBe(200);
   });
 
-  test("is the one of the owner's last change", async () => {
+  test("is that of the owner's last change", async () => {
     const update = (list: number[]) =>
       push.signed.call({
         method: "PUT",

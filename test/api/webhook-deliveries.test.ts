@@ -157,7 +157,7 @@ describe("the record", () => {
     expect(await record()).toMatchObject({
       active: false,
       deactivated_at: signed.nowSecs(),
-      deactivation_reason: "the receiver answered 410 Gone",
+      deactivation_reason: "the receiver responded with 410 Gone",
     });
     const body = { webhook_id: hook, active: true };
     expect((await signed.call({ method: "PUT", path: "/webhook", body })).body.webhook).toMatchObject({
@@ -244,7 +244,7 @@ describe("a replay in the background", () => {
   const found = (id: unknown, fid = 3, method: "GET" | "DELETE" = "GET") =>
     signed.call({ method, path: `${path}?replay_id=${id}`, fid });
 
-  test("counts what it would send, starts, and is read and ended by its owner only", async () => {
+  test("counts what it would send, starts, and is read and ended only by its owner", async () => {
     await publish(3);
     for (let n = 0; n < 3; n++) await attempt({ kind: "failed" });
     const from = signed.nowSecs() - 3600;

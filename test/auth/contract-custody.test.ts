@@ -46,12 +46,12 @@ test("a contract that owns an fid signs for it, deployed or not yet, and its non
   expect(outcomes.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
 });
 
-test("what a contract rejects is 401, and an account signs for its own fid alone", async () => {
+test("what a contract rejects is 401, and an account signs only for its own fid", async () => {
   expect((await send(CONTRACT, `0x${"ef".repeat(100)}`)).status).toBe(401);
   expect((await send(PERSON, ACCEPTED)).status).toBe(401);
 });
 
-test("the key of an account needs no call, and strangers cause one look-up of its code a day", async () => {
+test("an account's own key needs no call, and strangers cause one look-up of its code a day", async () => {
   const before = { calls: optimism.asked.length, codes: optimism.askedCode.length };
   expect((await signed.call({ ...call, fid: PERSON })).status).toBe(200);
   expect(optimism.askedCode).toHaveLength(before.codes);
@@ -64,7 +64,7 @@ test("the key of an account needs no call, and strangers cause one look-up of it
   expect(optimism.askedCode.length - before.codes).toBeLessThanOrEqual(1);
 });
 
-test("without a response of the RPC the request is 503, and a client that asks too often 429", async () => {
+test("without a response from the RPC the request is 503, and a client that asks too often gets 429", async () => {
   await using dead = await start(`http://127.0.0.1:${CLOSED_PORT}`, {
     ...SHARES,
     contractChecks: { perMinute: 1, burst: 2 },

@@ -38,7 +38,7 @@ export function nonceStoreContract(name: string, open: (clock: ManualClock) => P
       expect(await rows()).toBe(1);
     });
 
-    test("the same nonce of another fid is a different one", async () => {
+    test("the same nonce with another fid is a different nonce", async () => {
       const { store } = await start();
       expect(await store.spend(nonce(1), times(100))).toBe(true);
       expect(await store.spend(nonce(1, 4), times(100))).toBe(true);

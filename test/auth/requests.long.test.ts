@@ -370,7 +370,7 @@ describe.each(requests.map((request, at) => ({ ...request, at })))("$method $pat
     await expectRefused(() => signed.call({ ...good(), ...change }), 401, notByCustody);
   });
 
-  test("is 401 with another nonce than the signed one, or a malformed signature", async () => {
+  test("is 401 with a nonce other than the signed one, or a malformed signature", async () => {
     const headers = await signed.sign(good());
     const otherNonce = { ...headers, "X-Svc-Nonce": `0x${"ab".repeat(32)}` };
     await expectRefused(() => signed.send(good(), otherNonce), 401, notByCustody);

@@ -51,7 +51,7 @@ describe("isSignedBySession", () => {
     expect(isSignedBySession(rawKey, { ...MESSAGE, ...change }, signatureOf(MESSAGE))).toBe(false);
   });
 
-  test("refuses keys and signatures that are none, without a fault", () => {
+  test("refuses invalid keys and signatures without an exception", () => {
     const signature = signatureOf(MESSAGE);
     expect(isSignedBySession(new Uint8Array(31), MESSAGE, signature)).toBe(false);
     expect(isSignedBySession(new Uint8Array(32).fill(0xff), MESSAGE, signature)).toBe(false);
@@ -59,7 +59,7 @@ describe("isSignedBySession", () => {
     expect(isSignedBySession(rawKey, MESSAGE, new Uint8Array(64).fill(0xff))).toBe(false);
   });
 
-  test("refuses what anybody can write for a key of small order", () => {
+  test("refuses what anyone can forge for a key of small order", () => {
     const identity = Uint8Array.from({ length: 32 }, (_, at) => (at === 0 ? 1 : 0));
     const forged = new Uint8Array(64);
     forged.set(identity);

@@ -166,7 +166,7 @@ describe("what a session may do", () => {
     }
   });
 
-  test("a session does not send again what was delivered; the custody wallet may", async () => {
+  test("a session cannot resend what was delivered; the custody wallet can", async () => {
     const replay = { webhook_id: webhookId, from: 0, only: "all", dry_run: true };
     const call = { method: "POST", path: "/webhook/deliveries/replay", body: replay } as const;
     expect(await by(operating, call)).toEqual({
@@ -191,7 +191,7 @@ describe("what a session may do", () => {
     await expectNoTrace(() => by(operating, call), 403, "this needs the custody wallet");
   });
 
-  test("a session ends itself and no other one", async () => {
+  test("a session can end itself and no other", async () => {
     const own = await createSession(signed, 3);
     const query = [
       `session_id=${reading.sessionId}`,
@@ -273,14 +273,14 @@ describe("check 21: the checks of a request, in their order", () => {
     await expectNoTrace(() => by({ ...operating, sessionId: reading.sessionId }, LIST), 401, notSigned);
   });
 
-  test("a signature of custody beside the header of a session is 401: no credential replaces another", async () => {
+  test("a custody signature next to a session header is 401: no credential replaces another", async () => {
     const custody = await signedHeaders({ ...LIST, fid: 3, signedAt: signed.nowSecs() });
     const headers = { ...custody, "X-Svc-Session": operating.sessionId };
     await expectNoTrace(() => signed.send(LIST, headers), 401, "malformed header X-Svc-Signature");
     await expectNoTrace(() => signed.send(LIST, { ...custody, "X-Svc-Session": "" }), 401);
   });
 
-  test("61 seconds from the clock are 401, and 60 succeed", async () => {
+  test("is 401 at 61 seconds from the clock, and succeeds at 60", async () => {
     const now = signed.nowSecs();
     for (const signedAt of [now - 61, now + 61]) {
       await expectNoTrace(() => by(operating, { ...LIST, signedAt }), 401);
@@ -290,7 +290,7 @@ describe("check 21: the checks of a request, in their order", () => {
     }
   });
 
-  test("an op that is signed but not that of the path is 400, before the list of the session", async () => {
+  test("a signed op that is not the path's is 400, before the list of the session", async () => {
     await expectNoTrace(
       () => by(operating, { method: "POST", path: "/frame/app", body: "{}", op: "app.read" }),
       400,
@@ -298,7 +298,7 @@ describe("check 21: the checks of a request, in their order", () => {
     );
   });
 
-  test("the nonce of an operation counts once; a read has none to spend", async () => {
+  test("the nonce of an operation counts once; a read has no nonce to spend", async () => {
     const headers = sessionHeaders(operating, { ...call(), signedAt: signed.nowSecs() });
     const before = signed.rowCounts().nonces ?? 0;
     const answers = await Promise.all(Array.from({ length: 8 }, () => signed.send(call(), headers)));
@@ -347,7 +347,7 @@ describe("check 21: the checks of a request, in their order", () => {
     expect(await readBy(newVerifier(), session)).toMatchObject({ ownerFid: 4 });
   });
 
-  test("a thread does not record again what another one has recorded", async () => {
+  test("a thread does not record again what another thread has recorded", async () => {
     const session = await createSession(signed, 8);
     expect(await readBy(newVerifier(), session)).toMatchObject({ lastUsedAt: null });
     const marked: string[] = [];
@@ -374,7 +374,7 @@ describe("check 21: the checks of a request, in their order", () => {
     expect(marked).toEqual([...ids, ...ids]);
   });
 
-  test("while the index is behind it is 503, but for a session that has ended or is outside of its time", async () => {
+  test("is 503 while the index is behind, except for a session that has ended or is outside its time", async () => {
     stale = "the index is behind";
     expect((await by(operating, LIST)).status).toBe(503);
     expect((await by({ ...operating, sessionId: "1111111111111111" }, LIST)).status).toBe(401);
@@ -385,7 +385,7 @@ describe("check 21: the checks of a request, in their order", () => {
 });
 
 describe("check 22: a session ends", () => {
-  test("when its time is over", async () => {
+  test("when it expires", async () => {
     const session = await createSession(signed, 6, { ttl_secs: 100 });
     const clock = signed.api.node.clock;
     clock.advanceSecs(99);

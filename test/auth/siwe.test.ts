@@ -60,7 +60,7 @@ describe("sign-in messages", () => {
       "an upper-case address",
       createSiweMessage(fields).replace(account.address.slice(2), account.address.slice(2).toUpperCase()),
     ],
-  ])("with %s are no sign-in messages", (_, text) => {
+  ])("with %s are not accepted", (_, text) => {
     expect(parseSignIn(text)).toBeUndefined();
   });
 });

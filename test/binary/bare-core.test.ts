@@ -44,7 +44,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-test("the bare core serves a read of what a client submitted, and delivers it to a webhook", async () => {
+test("the bare core serves what a client submitted, and delivers it to a webhook", async () => {
   using hub = hubClient(node.hubAddress);
   const cast = castNow(FID, "hello from the core");
   expect(await hub.submit([cast])).toEqual([true]);
@@ -57,7 +57,7 @@ test("the bare core serves a read of what a client submitted, and delivers it to
   expect([receiver.accepted[0]?.event, receiver.violations]).toEqual([`cast.created ${hashOf(cast)}`, []]);
 });
 
-test("the bare core takes a signed operation", async () => {
+test("the bare core accepts a signed operation", async () => {
   const body = JSON.stringify({
     name: "core",
     url: `http://127.0.0.1:${receiver.port}/other`,

@@ -73,7 +73,7 @@ async function eventsWithoutKills(chain: Chain): Promise<readonly Event[]> {
 }
 
 test(
-  `checks 1, 11, 23, 26 and 31: a node with shard 0 is killed ${KILLS} times while it goes over the boundary of V21, whose date is a setting: its index is that of the network, and each change of a channel and of a verified address is delivered with one id`,
+  `checks 1, 11, 23, 26 and 31: a node with shard 0 is killed ${KILLS} times while it crosses the V21 boundary, whose date is a setting: its index equals the network's, and each change of a channel and of a verified address is delivered with one id`,
   async () => {
     const random = seededRandom(SEED);
     const startsAt = Math.floor(Date.now() / 1000) - AGO_SECS;

@@ -135,7 +135,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
   }, 180_000);
 
   test.skipIf(!IS_LONG)(
-    "after kill -9 of a node, the other one sends on within 10 seconds; only calls in flight are repeated",
+    "after kill -9 of a node, the other one continues within 10 seconds; only calls in flight are repeated",
     async () => {
       const { script, held, release } = holding(40);
       await using client = startPushClient(script);

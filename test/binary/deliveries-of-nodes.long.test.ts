@@ -143,7 +143,7 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
   }, 180_000);
   afterAll(() => shared[Symbol.asyncDispose]());
 
-  test("a cast is delivered once to each webhook with both up, one down, restarting, and filling from nothing", async () => {
+  test("a cast is delivered once to each webhook with both nodes up, one down, restarting, and filling from nothing", async () => {
     await using receiver = startReceiver();
     const hooks = [await addWebhook(a, receiver.port, "/one"), await addWebhook(b, receiver.port, "/two")];
     const texts: string[] = [];
@@ -182,7 +182,7 @@ describe.skipIf(!HAS_POSTGRES)("deliveries of several nodes", () => {
     await remove(b, hook);
   }, 180_000);
 
-  test("tests, replays and a deactivation by 410 through one node hold for the other", async () => {
+  test("tests, replays and a deactivation by 410 through one node apply on the other", async () => {
     let status = 200;
     await using receiver = startReceiver({ respond: () => new Response("", { status }) });
     const hook = await addWebhook(a, receiver.port);

@@ -196,7 +196,7 @@ describe("a node with four workers that follows another", () => {
   }, 180_000);
 
   test.skipIf(!IS_LONG)(
-    "refuses a cast with 503 while the followed node is away, and that cast never appears",
+    "refuses a cast with 503 while the followed node is unreachable, and that cast never appears",
     async () => {
       const { secret } = await createKey(["read", "write"]);
       await upstream.kill();

@@ -90,7 +90,7 @@ const lies: readonly (readonly [what: string, change: Change])[] = [
   ],
 ];
 
-describe("a node that follows one that lies in a block, beside an honest one", () => {
+describe("a node that follows a lying node next to an honest one", () => {
   for (const [at, [what, change]] of lies.slice(0, IS_LONG ? lies.length : 1).entries())
     test(`${what}: it is found, healed from the other one, and the state is proven again`, async () => {
       const heads = new Map(SHARDS.map((shard) => [shard, START]));

@@ -35,7 +35,7 @@ afterAll(() => dir[Symbol.dispose]());
 
 // The suite has the same with shortened times, in one process (test/hub/events/subscribe.long.test.ts).
 test.skipIf(!IS_LONG)(
-  "a subscriber that reads nothing costs the node no memory while events pass, then gets all of them, and is ended if it never reads",
+  "a subscriber that reads nothing costs the node no memory while events pass, then gets all of them, and is disconnected if it never reads",
   async () => {
     const args = ["--set", "hub.admin=true", "--set", "http.workers=1"];
     await using node = await startNode({ command: compiledProgram, dataDir: `${dir.path}/data`, args });

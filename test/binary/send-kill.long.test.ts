@@ -34,7 +34,7 @@ test(`a campaign continues after ${KILLS} kills at random moments, sends nothing
   const accepted = new Map<string, number>();
   const start = () => startNode({ command: compiledProgram, dataDir, args });
   const seen = new Set<string>();
-  /** Of each process, how many tokens came that an earlier one had posted. */
+  /** How many tokens each process received that an earlier one had posted. */
   const repeated = Array.from({ length: KILLS + 1 }, () => 0);
   let life = 0;
   await using client = startPushClient(async ({ notificationId, tokens }) => {

@@ -101,7 +101,7 @@ const failedIn = ({ figures }: Verdict) => figures.filter(({ passed }) => !passe
 const times = (took: Sample["tookUs"], factor: number) =>
   Object.fromEntries(Object.entries(took).map(([kind, all]) => [kind, all.map((us) => us * factor)]));
 
-test("the verdict passes a run that stays as it is, also one that grew while it warmed up", () => {
+test("the verdict passes a steady run, also one that grew while warming up", () => {
   expect(evaluate(madeUp())).toMatchObject({ passed: true, failedShare: 0, memoryGrowthPerHour: 0 });
   const warmed = madeUp((sample, share) => ({
     ...sample,
@@ -132,7 +132,7 @@ test("the verdict fails a run whose memory, descriptors, threads or logs grow, a
   ]);
 });
 
-test("the verdict fails a run whose latency grows, unless that of the bare server grows alike", () => {
+test("the verdict fails a run whose latency grows, unless the bare server's grows equally", () => {
   const slower = madeUp((sample, share) => ({ ...sample, tookUs: times(sample.tookUs, 1 + share) }));
   expect(failedIn(evaluate(slower))).toEqual(
     expect.arrayContaining(["user, p50", "all these reads, p99", "submit, p50", "submit to delivery, p99"]),
@@ -145,7 +145,7 @@ test("the verdict fails a run whose latency grows, unless that of the bare serve
   expect(evaluate(busy).passed).toBe(true);
 });
 
-test("the verdict fails a run with calls that failed, and a run that is too short has none", () => {
+test("the verdict fails a run with failed calls, and is not given for a run that is too short", () => {
   const failing = evaluate(madeUp((sample) => ({ ...sample, failed: { "submit: 503": 1 } })));
   expect([failing.passed, failedIn(failing), failing.failed]).toEqual([false, [], { "submit: 503": 120 }]);
   const { start, samples } = madeUp();

@@ -20,7 +20,7 @@ async function statusOf({ url }: RunningNode): Promise<Status & { readonly names
 const OWNER = 3;
 const QUIET = ["http_1", "hub", "ingest", "main", "maintenance", "ranking", "state"];
 
-test("threads without work start with it, are whole in the status meanwhile, and start with the node once they have some", async () => {
+test("threads without work start on demand, count as healthy meanwhile, and start with the node once they have work", async () => {
   using dir = tempDir();
   const options = {
     command: compiledProgram,

@@ -85,7 +85,7 @@ test("a busy node sends its requests, gRPC calls, reads, deliveries and sends", 
   expect(node.logs()).not.toContain("traces-secret");
 }, 120_000);
 
-test("a collector that hangs or is away delays no request and no stop", async () => {
+test("a collector that hangs or is unreachable delays no request and no shutdown", async () => {
   const hangs = Promise.withResolvers<Response>();
   await using collector = startReceiver({ respond: () => hangs.promise });
   await using node = await startTracedNode("hanging", `http://127.0.0.1:${collector.port}`);

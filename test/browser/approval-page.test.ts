@@ -123,9 +123,9 @@ describe("the approval page in a browser", () => {
     expect(wallet.signed).toEqual([]);
   });
 
-  consoleTest("says that a link is over", async (open) => {
+  consoleTest("says that a link has expired", async (open) => {
     const { page, goto } = await open({ origin: api.url });
     await goto(`/approve/${"1".repeat(44)}`);
-    expect(await page.getByText("This approval link is over").isVisible()).toBe(true);
+    expect(await page.getByText("This approval link has expired").isVisible()).toBe(true);
   });
 });

@@ -162,8 +162,8 @@ describe("a mini app", () => {
       await page.getByRole("button", { name: `Open it on ${half} phones` }).click();
       await page.getByText(`Opened on ${half} phones`).waitFor();
       await page.locator(`[data-figure="opened"]`).getByText(String(half)).waitFor();
-      const face = page.getByRole("button", { name: /^Open it on the phone of @/ }).first();
-      const person = (await face.getAttribute("aria-label"))?.split(" ").at(-1);
+      const face = page.getByRole("button", { name: /^Open it on @.*'s phone/ }).first();
+      const person = (await face.getAttribute("aria-label"))?.match(/@[^']+/)?.[0];
       await face.click();
       await page.getByRole("button", { name: `Opened by ${person}`, pressed: true }).waitFor();
       await page
@@ -211,7 +211,7 @@ describe("a mini app", () => {
       await page.getByLabel("At a time on each person").check();
       const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
       await page.getByLabel("Time", { exact: true }).fill(`${day}T07:01`);
-      await page.getByText("A quarter of an hour, such as 07:15.").waitFor();
+      await page.getByText("A quarter hour, such as 07:15.").waitFor();
       await page.getByLabel("Time", { exact: true }).fill(`${day}T07:15`);
       await page.getByLabel("Segment").selectOption({ label: "Followers of 3" });
       await page.getByLabel("Everyone in the segment “Followers of 3”").waitFor();
@@ -231,8 +231,8 @@ describe("a mini app", () => {
       await page.getByRole("button", { name: "Sign and schedule" }).click();
       const sheet = page.getByRole("dialog");
       await sheet.getByText(`${day} 07:15 on each person's clock`).waitFor();
-      await sheet.getByText("0 people (0 tokens) as of now, of the segment “Followers of 3”").waitFor();
-      await sheet.getByText("Half of them get “Warm bread” in its place.").waitFor();
+      await sheet.getByText("0 people (0 tokens) as of now, in the segment “Followers of 3”").waitFor();
+      await sheet.getByText("Half of them get “Warm bread” instead.").waitFor();
       // The page asks again for the list of the visit before at once, not after its five seconds: those never pass here.
       await stopPolls(page);
       await Promise.all([page.waitForRequest(/frame\/app\/schedule\?/), sign(page)]);
@@ -259,7 +259,7 @@ describe("a mini app", () => {
       await compared.getByRole("link", { name: "Rye bread" }).click();
       await page.getByRole("heading", { name: "Results", exact: true }).waitFor();
       await page.locator('[data-figure="not-attempted"]').waitFor();
-      await page.getByText("No clear difference yet. It is decided from 100 opens of each text.").waitFor();
+      await page.getByText("No clear difference yet. It takes 100 opens of each text.").waitFor();
       await page.getByRole("row").filter({ hasText: "Wheat bread" }).first().waitFor();
       expect(await axeViolations(page)).toEqual([]);
       await page.getByLabel("Parts").getByRole("link").first().click();

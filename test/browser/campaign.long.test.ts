@@ -140,7 +140,7 @@ describe("a campaign", () => {
       await page.getByLabel("Text").fill("The oven is hot.");
       await page.getByRole("button", { name: `Sign and send to ${TOKENS.toLocaleString("en")}` }).click();
       await page.getByRole("button", { name: "Sign in the wallet" }).click();
-      await page.getByText("You may close this page: the node continues.").waitFor();
+      await page.getByText("You can close this page: the node continues.").waitFor();
       await watchFigures(page);
       gate.open(1);
       await delivered(page, 80);

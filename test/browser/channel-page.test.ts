@@ -14,9 +14,9 @@ const confirm = ({ page }: ConsolePage) => page.getByRole("button", { name: "Sig
 
 /** Gives the node the key of the connected person, which the page offers where it has none. */
 async function giveKey(one: ConsolePage): Promise<void> {
-  await one.page.getByRole("button", { name: "Give the node the key of this demo person" }).click();
+  await one.page.getByRole("button", { name: "Give the node this demo person's key" }).click();
   await confirm(one);
-  await one.page.getByText("The node has the key now.").waitFor();
+  await one.page.getByText("The node now has the key.").waitFor();
 }
 
 describe("the page of a registered channel", () => {
@@ -25,7 +25,7 @@ describe("the page of a registered channel", () => {
     await goto(`/console/channels/${CHANNEL}`);
     await page.locator("[data-pin]").getByText("Welcome aboard.").waitFor();
     await page.getByText("Name the route. No selling of tickets.").waitFor();
-    await page.getByText("everyone may join").waitFor();
+    await page.getByText("anyone can join").waitFor();
     await page.getByRole("heading", { name: "Owner", exact: true }).waitFor();
     await settled(page);
     expect(await page.getByText("Also this joke again").count()).toBe(0);
@@ -53,11 +53,11 @@ describe("the page of a registered channel", () => {
     await giveKey(one);
     await page.getByRole("button", { name: "Follow", exact: true }).click();
     await confirm(one);
-    await page.getByText("You follow the channel now.").waitFor();
+    await page.getByText("You now follow this channel.").waitFor();
     await page.reload();
     await page.getByRole("button", { name: "Unfollow" }).click();
     await confirm(one);
-    await page.getByText("You no longer follow the channel.").waitFor();
+    await page.getByText("You no longer follow this channel.").waitFor();
     await page.getByRole("button", { name: "Follow", exact: true }).waitFor();
     // Both are events of the stream.
     await goto("/console/stream");
@@ -71,7 +71,7 @@ describe("the page of a registered channel", () => {
     await becomeDemoPerson(one, PARKED_OWNER);
     await goto(`/console/channels/${PARKED}`);
     const parked = page.locator("[data-parked]");
-    await parked.getByText("waits for its owner").waitFor();
+    await parked.getByText("is waiting for its owner").waitFor();
     expect(await axeViolations(page)).toEqual([]);
     await parked.getByRole("button", { name: "Verify again" }).click();
     await confirm(one);

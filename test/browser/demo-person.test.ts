@@ -31,7 +31,7 @@ consoleTest(
     await other.getByText(/This browser reads/).waitFor();
     await notice(other).getByRole("button", { name: "Sign out" }).click();
     await notice(page).waitFor({ state: "detached" });
-    await page.getByText("Your wallet no longer shows this").waitFor();
+    await page.getByText("Your wallet no longer shares an account").waitFor();
     await other.close();
   },
 );

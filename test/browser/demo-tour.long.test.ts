@@ -7,7 +7,7 @@ import { focusComesTo } from "./support/page.ts";
 
 describe("the demo's wallet", () => {
   consoleTest(
-    "is offered on the landing page, asks whose it is and what it signs, and is given back",
+    "is offered on the landing page, asks whose it is and what it signs, and can be signed out of",
     async (open) => {
       const { page, goto } = await open();
       await goto("/");
@@ -16,14 +16,14 @@ describe("the demo's wallet", () => {
       await pick.getByRole("textbox").fill("hawthorni");
       await pick.getByRole("button", { name: /Ingrid/ }).click();
       const banner = page.getByRole("complementary", { name: "Demo person" });
-      await banner.getByText("Anyone who opens this page can, too").waitFor();
+      await banner.getByText("Anyone who opens this page can too").waitFor();
 
       const start = page.getByRole("button", { name: "Start a session" });
       await start.click();
       const sheet = page.getByRole("dialog", { name: "Signature request" });
       await sheet.getByText("Technical details").click();
       await sheet.getByText("session.create").waitFor();
-      await sheet.getByLabel("Do not ask again in this visit").uncheck();
+      await sheet.getByLabel("Do not ask again during this visit").uncheck();
       await sheet.getByRole("button", { name: "Decline" }).click();
       await page.getByText("Nothing was sent").waitFor();
       await page.getByRole("button", { name: /Sign in the wallet|Try again/ }).click();

@@ -83,7 +83,7 @@ consoleTest(
 );
 
 consoleTest(
-  "a cast with a link shows what its page says of itself, and loads nothing from its host",
+  "a cast with a link shows what its page says about itself, and loads nothing from its host",
   async (open) => {
     const { page, goto, origin } = await open();
     const cast = demoCast(42, { text: "worth reading", embeds: ["https://demo.example/read/bread/7"] });

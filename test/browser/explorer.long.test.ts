@@ -142,7 +142,7 @@ consoleTest("lists say how much is newer and never move their rows by themselves
   await page.getByText("a new reply").waitFor();
 });
 
-consoleTest("the way back restores rows, tab and scroll position", async (open) => {
+consoleTest("going back restores rows, tab and scroll position", async (open) => {
   const { page, goto } = await open();
   await goto("/console/people/3?tab=followers");
   await page.getByRole("button", { name: "Load 25 more" }).click();

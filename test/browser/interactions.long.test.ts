@@ -128,7 +128,7 @@ async function tooBusy(
 
 describe("check 4: an idle page", () => {
   consoleTest(
-    "check 4: asks for each thing at most once in five seconds, and hidden for nothing",
+    "check 4: requests each resource at most once in five seconds, and none while hidden",
     async (open) => {
       const one = await open({ trustedTypes: false });
       await one.page.clock.install();
@@ -143,7 +143,7 @@ describe("check 4: an idle page", () => {
   );
 
   consoleTest(
-    "check 4: neither does an owner's",
+    "check 4: so does an owner's",
     async (open) => {
       const one = await open({ trustedTypes: false });
       const own = await ownerPages(one.origin, OWNER + 1);

@@ -63,7 +63,7 @@ describe("API keys", () => {
       await confirm(one);
       await page.getByText("600 units and 7 writes per minute").waitFor();
 
-      await page.getByRole("button", { name: "Rotate, old one expires now" }).click();
+      await page.getByRole("button", { name: "Rotate; old one expires now" }).click();
       await confirm(one);
       await focusComesToHeading(page, "Copy the key now");
       const rotated = ((await page.locator("[data-secret]").textContent()) ?? "").trim();

@@ -50,28 +50,23 @@ consoleTest(
   },
 );
 
-consoleTest(
-  "the card of the story has no hole before the click, and buttons to copy are below each other",
-  async (open) => {
-    const { page, goto } = await open({ width: 390 });
-    await goto("/");
-    const card = page.locator(".story-place section");
-    await card.getByRole("button", { name: "Buzz 25 phones" }).waitFor();
-    const below = await card.evaluate((section) => {
-      const end = section.getBoundingClientRect().bottom;
-      return (
-        end -
-        Math.max(
-          ...[...section.querySelectorAll("p, .phone")].map((one) => one.getBoundingClientRect().bottom),
-        )
-      );
-    });
-    expect(below).toBeLessThanOrEqual(24);
-    await goto("/console/people/3");
-    await page.getByText(/^custody/).click();
-    const copies = page.locator(".profile [data-copy]");
-    await copies.nth(3).waitFor();
-    const ends = await copies.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right));
-    expect(new Set(ends.map(Math.round)).size).toBe(1);
-  },
-);
+consoleTest("the story card has no gap before the click, and its copy buttons are stacked", async (open) => {
+  const { page, goto } = await open({ width: 390 });
+  await goto("/");
+  const card = page.locator(".story-place section");
+  await card.getByRole("button", { name: "Buzz 25 phones" }).waitFor();
+  const below = await card.evaluate((section) => {
+    const end = section.getBoundingClientRect().bottom;
+    return (
+      end -
+      Math.max(...[...section.querySelectorAll("p, .phone")].map((one) => one.getBoundingClientRect().bottom))
+    );
+  });
+  expect(below).toBeLessThanOrEqual(24);
+  await goto("/console/people/3");
+  await page.getByText(/^custody/).click();
+  const copies = page.locator(".profile [data-copy]");
+  await copies.nth(3).waitFor();
+  const ends = await copies.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right));
+  expect(new Set(ends.map(Math.round)).size).toBe(1);
+});

@@ -110,7 +110,7 @@ consoleTest(
     await confirm(one);
     await page.getByText("No channels yet.").waitFor();
     await goto("/console/manage/activity");
-    await page.getByText("A channel of notices was deleted").waitFor();
+    await page.getByText("A notice channel was deleted").waitFor();
   },
   120_000,
 );
@@ -206,7 +206,7 @@ consoleTest(
     await page.getByText("Resolves after a day.").waitFor();
     expect(await axeViolations(page)).toEqual([]);
     await stranger.goto("/console/stream");
-    await stranger.page.getByRole("slider", { name: "Begin of the selection" }).waitFor();
+    await stranger.page.getByRole("slider", { name: "Start of the selection" }).waitFor();
     expect(await stranger.page.getByRole("button", { name }).count()).toBe(0);
   },
   120_000,

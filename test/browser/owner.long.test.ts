@@ -184,9 +184,9 @@ describe("check 19: what a wallet refuses is said in a sentence, and nothing is 
   });
 });
 
-describe("a page without WebCrypto, as one from another machine over plain http", () => {
+describe("a page without WebCrypto, as when loaded from another machine over plain http", () => {
   consoleTest(
-    "has no session: it says why, and each look costs a signature that somebody asks for",
+    "has no session, says why, and needs a signature for each view that someone asks for",
     async (open) => {
       const { page, goto } = await open();
       await page.addInitScript(() => Object.defineProperty(globalThis, "isSecureContext", { value: false }));
@@ -194,7 +194,7 @@ describe("a page without WebCrypto, as one from another machine over plain http"
       await goto(ACTIVITY);
       await connect(page);
       await page
-        .getByText(/was loaded over plain http from another machine.*each request asks your wallet/)
+        .getByText(/was loaded over plain http from another machine.*each request needs your wallet/)
         .waitFor();
       expect(wallet.prompts).toEqual(["eth_requestAccounts"]);
       const requests = requestsOf(page);
@@ -235,7 +235,7 @@ describe("the end of a session", () => {
     await page.getByRole("button", { name: "End all" }).click();
     await page.getByRole("button", { name: "Sign in the wallet" }).click();
     await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
-    await page.getByRole("button", { name: "Start a session again" }).click();
+    await page.getByRole("button", { name: "Start a new session" }).click();
     await page.getByText("A session was ended").waitFor();
     expect(wallet.signed.map(({ message }) => message.op)).toEqual([
       "session.create",
@@ -255,7 +255,7 @@ describe("the end of a session", () => {
       await other.getByText("No mini apps yet.").waitFor();
       await goto(ACTIVITY);
       await page.getByRole("button", { name: "End the session" }).first().click();
-      await page.getByRole("button", { name: "Start a session again" }).click();
+      await page.getByRole("button", { name: "Start a new session" }).click();
       await page.getByText("A session was ended").waitFor();
       await other.getByRole("heading", { name: "Mini apps", exact: true }).click();
       // The request of the ended session is refused; that of the other tab's, which stays stored, succeeds.
@@ -283,13 +283,13 @@ describe("the end of a session", () => {
       await page.keyboard.press("r");
       await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
       expect(await page.getByLabel("Name").inputValue()).toBe("A key for the bakery");
-      await page.getByRole("button", { name: "Start a session again" }).click();
+      await page.getByRole("button", { name: "Start a new session" }).click();
       await page.getByRole("heading", { name: "Your session has ended" }).waitFor({ state: "detached" });
       expect(await page.getByLabel("Name").inputValue()).toBe("A key for the bakery");
     },
   );
 
-  consoleTest("leaving ends it on the node and deletes the key", async (open) => {
+  consoleTest("signing out ends it on the node and deletes the key", async (open) => {
     const one = await open();
     const { page } = one;
     await enter(one, 22);

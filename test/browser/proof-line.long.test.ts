@@ -114,14 +114,14 @@ function lineTest(
 }
 
 lineTest(
-  "a state that differs from the signed one is said in red, with the block and what to do",
-  /Shard 1 has another state than its validators signed, since height \d+\. Accounts that differ are read again/,
+  "reports in red a state that differs from the signed one, with the block and what to do",
+  /Shard 1 has differed from the state its validators signed since height \d+\. Accounts that differ are read again/,
   true,
   (stack) => follow(stack, "differs", { chains: [withholding(honest)] }),
 );
 
 lineTest(
-  "so are validators that this release does not know",
+  "reports in red validators that this release does not know",
   /Shard \d is signed by validators that this release does not know\. Update svc/,
   true,
   (stack) => follow(stack, "unknown", { chains: [honest], sets: [chainValidators, changedValidators] }),
@@ -129,28 +129,28 @@ lineTest(
 
 if (IS_LONG) {
   lineTest(
-    "a proven state is said with its height and who signed it, and not in red",
+    "reports a proven state with its height and who signed it, and not in red",
     /Proven at height 12 of shard [12], .+ ago, against 5 of 7 validators\./,
     false,
     (stack) => follow(stack, "proven", { chains: [honest] }),
   );
 
   lineTest(
-    "a difference on a network of which no release has proven a state is not said in red",
+    "a difference on a network whose state no release has proven is not in red",
     /Its state is unproven: no release has proven a whole state of this network/,
     false,
     (stack) => follow(stack, "unproven", { chains: [withholding(ofTestnet)], network: "testnet" }),
   );
 
   lineTest(
-    "two blocks that validators signed for one height are said in red",
+    "reports in red two blocks that validators signed for one height",
     /Validators signed two blocks for height 12 of shard 1, which has stopped\. Ask the operators/,
     true,
     (stack) => follow(stack, "fork", { chains: [honest, forked] }),
   );
 
   lineTest(
-    "a proof that is hours old is said in red",
+    "reports in red a proof that is hours old",
     /No block of shard [12] has been proven for 3 h.*\. The section/,
     true,
     async (stack) => {
@@ -165,7 +165,7 @@ if (IS_LONG) {
   );
 
   lineTest(
-    "accounts that no node could repair are counted in red",
+    "counts in red the accounts that no node could repair",
     /Accounts that differ from the state that validators signed, and that no node could repair: 1\./,
     true,
     async (stack) => {

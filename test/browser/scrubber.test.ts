@@ -8,12 +8,12 @@ import { demoCast, submit } from "./support/submit.ts";
 const viewed = /^Viewing .+ to .+: [\d,]+ events?/;
 
 consoleTest(
-  "check 8: the keyboard by itself selects a time, which its URL restores on the pages of the status, the stream and the operator",
+  "check 8: the keyboard is enough to select a time, which its URL restores on the status, stream and operator pages",
   async (open) => {
     const { page, goto, origin } = await open();
     await watchShifts(page);
     await goto("/console/status?w=1h");
-    const begin = page.getByRole("slider", { name: "Begin of the selection" });
+    const begin = page.getByRole("slider", { name: "Start of the selection" });
     await begin.waitFor();
     await settled(page);
     expect((await shiftOf(page)).sum).toBeLessThanOrEqual(0.02);
@@ -41,7 +41,7 @@ consoleTest(
 );
 
 consoleTest(
-  "the stream of a past time has its events and no more, asks once, and is live again by a click",
+  "the stream of a past time has only its events, requests them once, and is live again with one click",
   async (open) => {
     const { page, goto, origin } = await open({ reducedMotion: true });
     await goto("/console/stream?match=any");
@@ -56,7 +56,7 @@ consoleTest(
     const minute = Math.floor(Date.now() / 60_000) * 60_000;
     const iso = (ms: number) => `${new Date(ms).toISOString().slice(0, 16)}Z`;
     await goto(`/console/stream?match=any&at=${iso(minute - 3_600_000)}&until=${iso(minute - 3_540_000)}`);
-    const none = page.getByText("No events of this time match");
+    const none = page.getByText("No events in this period match");
     await none.waitFor();
     // On a phone too, the way back is above what may be hundreds of events.
     await page.setViewportSize({ width: 390, height: 844 });
@@ -126,13 +126,13 @@ consoleTest("the list of a past time and the card of the time count the same eve
   await page.locator(".moment").getByText(`${all} events`).waitFor();
 });
 
-consoleTest("a typed time is looked at, and one that is none says how to write it", async (open) => {
+consoleTest("a typed time is shown, and an invalid one says how to write it", async (open) => {
   const { page, goto } = await open({ width: 390 });
   await goto("/console/status");
   const field = page.getByLabel("Go to");
   await field.fill("soon");
   await field.press("Enter");
-  await page.getByText("Write a time such as").waitFor();
+  await page.getByText("Enter a time such as").waitFor();
   await field.fill("20 min ago");
   await field.press("Enter");
   await page.getByText(viewed).waitFor();

@@ -75,7 +75,7 @@ describe.skipIf(!HAS_POSTGRES || !HAS_BROWSER)("check 22: without its owner's do
     await typeAKey(one, OVER);
     await cluster.database.query(`UPDATE svc.sessions SET expires_at = 1 WHERE owner_fid = ${OVER}`);
     await findsItEnded(one, 100);
-    await one.page.getByRole("button", { name: "Start a session again" }).click();
+    await one.page.getByRole("button", { name: "Start a new session" }).click();
     await one.page.getByRole("heading", { name: "Your session has ended" }).waitFor({ state: "detached" });
     expect(await one.page.getByLabel("Name").inputValue()).toBe("A key for the bakery");
   });

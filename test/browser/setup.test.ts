@@ -147,7 +147,7 @@ describe.skipIf(!HAS_BROWSER)("an empty node", () => {
   );
 });
 
-describe.skipIf(!HAS_BROWSER)("an empty node whose settings file it may not write", () => {
+describe.skipIf(!HAS_BROWSER)("an empty node that may not write its settings file", () => {
   consoleTest(
     "imports a file from the page: estimate, checks, the settings in its data directory, and its data after the start",
     async (open) => {
@@ -183,9 +183,9 @@ describe.skipIf(!HAS_BROWSER)("an empty node whose settings file it may not writ
       await page.getByRole("button", { name: "Write and start" }).click();
       const card = page.locator("main .card");
       for (const [said, words, pill] of [
-        [{}, "It imports the file: 40 %", "Importing"],
-        [{ stage: "search", share: 0.05 }, "builds the index: 5 %", "Building"],
-        [{ stage: null, share: null }, "opens its index", "Starting"],
+        [{}, "It is importing the file: 40 %", "Importing"],
+        [{ stage: "search", share: 0.05 }, "is building the index: 5 %", "Building"],
+        [{ stage: null, share: null }, "is opening its index", "Starting"],
       ] as const) {
         starting = { ...starting, ...said };
         await card.getByText(words).waitFor();

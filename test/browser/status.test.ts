@@ -131,7 +131,7 @@ consoleTest("the first page of an empty node says that it is empty, and what to 
 
 describe("the status page", () => {
   consoleTest(
-    "asks after 5 seconds, at once by the key for it, and at once when the tab is shown again",
+    "polls every 5 seconds, at once on its key, and at once when the tab is shown again",
     async (open) => {
       const { page, goto } = await open();
       await page.clock.install();
@@ -232,7 +232,7 @@ describe("the status page", () => {
       expect(isOld).toBe(true);
       // Each failure doubles the wait.
       await page.clock.fastForward(6_000);
-      await page.getByText(/asks again in (8|9|10) s/).waitFor();
+      await page.getByText(/Retrying in (8|9|10) s/).waitFor();
       node = await start(port);
       await page.clock.fastForward(11_000);
       await page.getByText("It has no people").waitFor();
@@ -244,7 +244,7 @@ describe("the status page", () => {
 });
 
 consoleTest(
-  "a node that hangs is given up by a form, which keeps its text and says what may have happened",
+  "a form gives up on a node that hangs, keeps its text and says what may have happened",
   async (open) => {
     const { page, goto } = await open();
     await page.clock.install();
@@ -252,7 +252,7 @@ consoleTest(
     await page.route("**/console/demo/pulse", () => new Promise(() => undefined));
     await page.getByRole("button", { name: "Generate activity" }).click();
     await page.clock.fastForward(10_000);
-    await page.getByText("It may still have done it").waitFor();
+    await page.getByText("It may have succeeded").waitFor();
   },
 );
 
@@ -317,25 +317,25 @@ describe("check 34: the operator's page", () => {
     },
   );
 
-  consoleTest("backs up, pauses for everybody to see, resumes, and locks", async (open) => {
+  consoleTest("backs up, pauses visibly for everyone, resumes, and locks", async (open) => {
     const { page } = await open({ origin: node.url, theme: "dark" });
     await page.goto(await link());
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByRole("cell", { name: "verified" }).waitFor();
 
-    await page.getByLabel("Reason, which everyone sees").last().fill("the receiver moves");
+    await page.getByLabel("Reason, which everyone sees").last().fill("the receiver is moving");
     await page.getByRole("button", { name: "Pause deliveries" }).click();
     await page.getByRole("button", { name: "Resume deliveries" }).waitFor();
     expect(await axeViolations(page)).toEqual([]);
     const deadline = performance.now() + 5_000;
     const isObeyed = async () =>
-      (await (await fetch(`${node.url}/status`)).text()).includes("the receiver moves");
+      (await (await fetch(`${node.url}/status`)).text()).includes("the receiver is moving");
     while (!(await isObeyed()) && performance.now() < deadline) await Bun.sleep(20);
     const visitor = await open({ origin: node.url });
     await visitor.goto("/console/status");
-    await visitor.page.getByText("The operator has paused deliveries").waitFor();
+    await visitor.page.getByText("The operator has paused webhook deliveries").waitFor();
     await visitor.goto("/console/manage");
-    await visitor.page.getByText("The operator has paused deliveries").waitFor();
+    await visitor.page.getByText("The operator has paused webhook deliveries").waitFor();
     await page.getByRole("button", { name: "Resume deliveries" }).click();
     await page.getByRole("button", { name: "Pause deliveries" }).waitFor();
 
@@ -400,14 +400,14 @@ describe("check 34: the operator's page", () => {
       expect(await axeViolations(page)).toEqual([]);
       expect(await noSidewaysScroll(page)).toBe(true);
       await field.press("Enter");
-      await row.getByText("stream.max_connections changed. It is in force.").waitFor();
+      await row.getByText("stream.max_connections changed. It is in effect.").waitFor();
       expect(readFileSync(join(dataDir, "settings.toml"), "utf8")).toContain(
         "[stream]\nmax_connections = 77",
       );
       // The parts of a cell are below one another, not columns of a letter each.
       expect((await row.getByRole("button", { name: "Undo" }).boundingBox())?.height).toBeLessThan(48);
       // Both would do the same.
-      expect(await row.getByRole("button", { name: "Take back" }).count()).toBe(0);
+      expect(await row.getByRole("button", { name: "Reset" }).count()).toBe(0);
       await row.getByRole("button", { name: "Undo" }).click();
       await row.locator(".value", { hasText: "default" }).waitFor();
       await row.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
@@ -420,10 +420,10 @@ describe("check 34: the operator's page", () => {
     },
   );
 
-  consoleTest("on a demo network everybody may look and no visitor may change", async (open) => {
+  consoleTest("on a demo network everyone may look and no visitor may change anything", async (open) => {
     const { page, goto } = await open({ width: 390 });
     await goto("/console/operator");
-    await page.getByText("everyone can look").waitFor();
+    await page.getByText("anyone can look").waitFor();
     await page.getByRole("heading", { name: "Threads" }).waitFor();
     await page.getByText("This data directory holds the demo network").waitFor();
     expect(await page.getByRole("button", { name: "Back up now" }).isDisabled()).toBe(true);

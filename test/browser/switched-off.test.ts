@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe("a node that serves only some of the console", () => {
-  consoleTest("has no page of an owner, the operator or the stream, and promises none", async (open) => {
+  consoleTest("has no page of an owner, the operator or the stream, and links to none", async (open) => {
     const { page, goto } = await open({ origin: node.url, expects: [/status of 404/] });
     const streams: string[] = [];
     page.on("request", (request) => {
@@ -75,7 +75,7 @@ describe("a node that serves only some of the console", () => {
 });
 
 describe("a browser without a clipboard, as over plain http", () => {
-  consoleTest("copies all the same, or says that it did not", async (open) => {
+  consoleTest("still copies, or says that it did not", async (open) => {
     const { page, context, goto } = await open();
     await page.addInitScript(() =>
       Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true }),

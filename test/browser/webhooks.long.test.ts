@@ -79,13 +79,13 @@ describe("webhooks", () => {
       expect(await page.getByLabel("Text (RE2)").first().inputValue()).toBe("");
       await page.getByText("Remove this filter").first().waitFor();
       // Whom the whole subscription leaves out, and the least score of authors, have fields.
-      await page.getByText("But not of", { exact: true }).click();
+      await page.getByText("Except from", { exact: true }).click();
       await page.getByLabel("Users", { exact: true }).fill("7");
       await page.getByLabel("Users", { exact: true }).press("Enter");
-      await page.getByLabel("The users that you ban").check();
-      await page.getByLabel("Least score of the author").first().fill("2");
+      await page.getByLabel("Users you ban").check();
+      await page.getByLabel("Minimum author score").first().fill("2");
       await page.getByText("2 is not a number from 0 to 1").waitFor();
-      await page.getByLabel("Least score of the author").first().fill("0.5");
+      await page.getByLabel("Minimum author score").first().fill("0.5");
       await page.getByLabel("Text (RE2)").first().fill("tea");
       const json = async () => JSON.parse(await page.getByLabel("Subscription as JSON").inputValue());
       expect(await json()).toEqual({
@@ -94,8 +94,8 @@ describe("webhooks", () => {
         exclude: { fids: [7], bans: true },
       });
       await page.getByText("has no effect on this node").first().waitFor();
-      await page.getByLabel("The users that you ban").uncheck();
-      await page.getByLabel("Least score of the author").first().fill("");
+      await page.getByLabel("Users you ban").uncheck();
+      await page.getByLabel("Minimum author score").first().fill("");
       await page.locator("[data-matched]").waitFor();
       expect((await json()).exclude).toEqual({ fids: [7] });
       expect(await axeViolations(page)).toEqual([]);
@@ -147,7 +147,7 @@ describe("webhooks", () => {
       await page.getByText("1 test event queued.").waitFor();
       await page.getByLabel("410, gone").check();
       await page.getByText("The node deactivated it").waitFor();
-      await page.getByText("the receiver answered 410 Gone").waitFor();
+      await page.getByText("the receiver responded with 410 Gone").waitFor();
       await page.locator('li[data-state="queued"] a.name').first().click();
       await page.locator(".queued").getByText("waits until the webhook is enabled").waitFor();
       await page.goBack();

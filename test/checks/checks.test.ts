@@ -46,7 +46,7 @@ function standings(check: Check, values: readonly (number | undefined | null)[])
   });
 }
 
-describe("the standing of a check", () => {
+describe("the state of a check", () => {
   test("opens after its time beyond the line and not before, and resolves after its time beyond the other line", () => {
     expect(standings(row(), [101, 101, 101, 101, 101, 49, 49, 49, 49])).toEqual([
       "pending",
@@ -78,7 +78,7 @@ describe("the standing of a check", () => {
     expect(standings(row(), withGap).slice(8)).toEqual(["pending", "pending", "pending", "pending", "open"]);
   });
 
-  test("what is open stays so without figures for an hour, then is forgotten", () => {
+  test("an open check stays open without figures for an hour, then is forgotten", () => {
     const silent = Array(245).fill(undefined);
     const after = standings(row(), [...Array(5).fill(101), ...silent]);
     expect([after[5 + 239], after[5 + 244]]).toEqual(["open", "ok"]);

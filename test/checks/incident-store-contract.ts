@@ -27,7 +27,7 @@ export function incidentStoreContract(open: () => Promise<IncidentFixture>): voi
     expect((await incidents.openOf("a")).map(({ nodeId }) => nodeId).sort()).toEqual(["", "a"]);
   });
 
-  test("one that opens again within half an hour is the same one, later it is another", async () => {
+  test("an incident that reopens within half an hour is the same one; later it is a new one", async () => {
     await using fixture = await open();
     const { incidents } = fixture;
     await incidents.open(opening("i1"), 1000);

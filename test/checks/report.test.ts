@@ -12,7 +12,7 @@ const TODAY = 20_000 * DAY_SECS;
 const NOW = TODAY + 3600;
 const CONTEXT = { nowSecs: NOW, watchedSince: 0, thresholds: configWith().checks };
 
-test("anybody sees the incidents of public checks with the note, the operator all with what was done", async () => {
+test("anyone sees public incidents with their note, and the operator sees all, with what was done", async () => {
   using db = openStateInMemory();
   const incidents = createIncidents(taskStateDb(db));
   const open = (checkId: string, severity: "warning" | "critical" | "notice", atSecs: number) =>
@@ -40,7 +40,7 @@ test("anybody sees the incidents of public checks with the note, the operator al
     severity: "warning",
     state: "acknowledged",
     sentence: "slow fails.",
-    resolution: "Resolves once 99 of a hundred requests have taken less than 1 s for 5 min.",
+    resolution: "Resolves once 99 in a hundred requests have taken less than 1 s for 5 min.",
     opened_at: NOW - 30,
     resolved_at: null,
     flaps: 0,
@@ -61,7 +61,7 @@ test("anybody sees the incidents of public checks with the note, the operator al
   expect(all.days.at(-1)).toBe("critical");
 });
 
-test("the operator also sees what is open of owners, with whose it is; the days and everybody else do not", async () => {
+test("the operator also sees owners' open incidents and whose they are; the days and everyone else do not", async () => {
   using db = openStateInMemory();
   const incidents = createIncidents(taskStateDb(db));
   const own = { checkId: "webhook_failing", severity: "warning", ownerFid: 3 } as const;

@@ -49,7 +49,7 @@ function play(check: (typeof CHECK_TABLE)[number], series: Series, quiet?: Serie
 }
 
 describe("the table of checks", () => {
-  test("has rows with different ids and names, and a line that resolves on the quiet side of the one that opens", () => {
+  test("has unique ids and names, and a line that resolves on the quiet side of the one that opens", () => {
     for (const name of ["id", "name"] as const)
       expect(new Set(CHECK_TABLE.map((check) => check[name])).size).toBe(CHECK_TABLE.length);
     for (const check of CHECK_TABLE) {

@@ -287,7 +287,7 @@ describe("a node that does not respond properly", () => {
     ["nonsense", "not an http or https URL"],
     ["https://me:word@node.example", "no user or password"],
     ["https://node.example/?a=1", "must end with its path"],
-  ])("%s is no base URL", (url, reason) => {
+  ])("%s is not a base URL", (url, reason) => {
     expect(() => nodeUrl(url)).toThrow(reason);
     expect(() => nodeUrl(url)).not.toThrow("word@");
   });

@@ -68,7 +68,7 @@ describe("the completion of bash", () => {
     }
   });
 
-  test("never evaluates what somebody typed", () => {
+  test("never evaluates what was typed", () => {
     expect(complete("$(touch /tmp/never)", "`id`", "")).not.toContain("uid=0");
   });
 });

@@ -20,7 +20,7 @@ async function filledDir() {
   return { data, migrate, serve, importFile, [Symbol.dispose]: dir[Symbol.dispose] };
 }
 
-describe("a state that is lost beside a filled index", () => {
+describe("a lost state next to a filled index", () => {
   test("is not replaced by an empty one without --new-state", async () => {
     using dir = await filledDir();
     const path = statePath(dir.data);

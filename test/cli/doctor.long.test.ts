@@ -64,7 +64,7 @@ describe("svc doctor", () => {
     expect(ended.out).toContain("UNAVAILABLE: later\\u000aok    followed node: \\u001b[32mfine");
   });
 
-  test("beside a running node finds it by the lock of its data directory, and asks whether it is ready", async () => {
+  test("finds a running node by the lock of its data directory, and asks whether it is ready", async () => {
     using dir = tempDir();
     await using node = await startNode({ command: compiledProgram, dataDir: dir.path, demo: true });
     const port = new URL(node.url).port;

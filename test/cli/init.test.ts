@@ -58,7 +58,7 @@ describe("svc init by flags", () => {
     }
   }, 180_000);
 
-  test("of followers writes their list beside the settings, and the node follows them", async () => {
+  test("of followers writes their list next to the settings, and the node follows them", async () => {
     using dir = emptyDir();
     const flags = ["--followers-of", "7", "--upstream", server.url, "--data-dir", `${dir.path}/data`];
     // The script signs no blocks.
@@ -163,7 +163,7 @@ describe("svc init by flags", () => {
     expect(readdirSync(dir.path)).toEqual([]);
   });
 
-  test("without the upstream writes nothing, unless --no-estimate says that it need not respond", async () => {
+  test("writes nothing without the upstream, unless --no-estimate says that it need not respond", async () => {
     using dir = emptyDir();
     const flags = ["init", "--fids", "3,1,3", "--upstream", "http://127.0.0.1:1"];
     const ended = await run(flags, { cwd: dir.path });
@@ -188,7 +188,7 @@ describe("svc init by flags", () => {
     expect(readdirSync(dir.path)).toEqual(["svc.toml"]);
   });
 
-  test("takes a link that leads nowhere for a file, and writes through one that leads to a file", async () => {
+  test("takes a dangling link for a file, and writes through a link to a file", async () => {
     using dir = emptyDir();
     const file = join(dir.path, "svc.toml");
     symlinkSync("missing.toml", file);
@@ -233,7 +233,7 @@ describe("svc init by flags", () => {
   });
 });
 
-/** Runs the program on a terminal. Each answer is typed once its question is on the screen. */
+/** Runs the program on a terminal. Each reply is typed once its question is on the screen. */
 async function onTerminal(cwd: string, answers: readonly (readonly [question: string, answer: string])[]) {
   let screen = "";
   let left = [...answers];

@@ -97,7 +97,7 @@ test("listen --since --until prints the events of that time, as far apart as the
   expect(performance.now() - startedMs).toBeGreaterThan(400);
 });
 
-test("listen refuses a time that is none, and --since without --stream", async () => {
+test("listen refuses an invalid time, and --since without --stream", async () => {
   const run = async (...args: string[]) => {
     const child = Bun.spawn([...fromSources, "listen", ...args], {
       env: { PATH: process.env.PATH ?? "" },

@@ -90,7 +90,7 @@ describe("a node without data and upstream, with service.ready_when_empty = fals
   });
 });
 
-describe("a command beside the node of a data directory", () => {
+describe("a command next to the node of a data directory", () => {
   const beside = ["--data-dir", `${dir.path}/data`];
 
   test("finds the port of the node, which the settings do not name", async () => {

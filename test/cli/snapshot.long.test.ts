@@ -87,7 +87,7 @@ describe("svc snapshot", () => {
     expect(user[0]).toBe(user[1] ?? "");
   }, 180_000);
 
-  test("refuses with exit code 1 where there is no index, and what excludes each other", async () => {
+  test("refuses with exit code 1 a missing index, and options that exclude each other", async () => {
     using dir = filledDir();
     const none = await run(["--data-dir", dir.path("none"), "snapshot", "create", "--to", dir.path("a")]);
     expect([none.exitCode, none.errors]).toEqual([

@@ -22,7 +22,7 @@ const NONSENSE = {
 };
 
 describe.skipIf(!HAS_POSTGRES)("svc state migrate", () => {
-  test("makes the schema once, whatever the environment names, when three processes do it at once", async () => {
+  test("creates the schema once, whatever the environment names, when three processes do it at once", async () => {
     await using database = await createDatabase({ isEmpty: true });
     const ended = await Promise.all([1, 2, 3].map(() => migrate(database.url, NONSENSE)));
     expect(ended.map(({ exitCode, errors }) => [exitCode, errors])).toEqual(Array(3).fill([0, ""]));
@@ -44,7 +44,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state migrate", () => {
     });
   });
 
-  test("no other command makes it: a check of the wrong database finds no sound state", async () => {
+  test("no other command creates it: a check of the wrong database finds no sound state", async () => {
     await using database = await createDatabase({ isEmpty: true });
     const commands = [
       ["check"],

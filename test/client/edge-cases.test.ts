@@ -69,7 +69,7 @@ describe("the address of a node", () => {
     expect(server.requests[1]?.url).toBe(`${server.url}/node/v2/bread/frame/app`);
   });
 
-  test("that is none fails at once, also for the stream", async () => {
+  test("fails at once when invalid, also for the stream", async () => {
     const failure = await streamEvents({ baseUrl: "not a url" })
       .next()
       .catch((cause: unknown) => cause);
@@ -118,7 +118,7 @@ describe("the stream", () => {
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  test("gives up a frame without an end, and resumes", async () => {
+  test("gives up on a frame without an end, and resumes", async () => {
     const part = new TextEncoder().encode("x".repeat(500_000));
     let parts = 0;
     const endless = () =>
@@ -136,7 +136,7 @@ describe("the stream", () => {
     expect([calls, parts < 15]).toEqual([2, true]);
   });
 
-  test("throws what onGap throws, and tries nothing again", async () => {
+  test("throws what onGap throws, without a retry", async () => {
     await using server = scripted(() => events('event: gap\ndata: {"from":null,"to":"5"}\n\n'));
     const onGap = () => {
       throw new Error("events are gone");
@@ -170,7 +170,7 @@ describe("the stream", () => {
     expect(listeners).toBe(0);
   });
 
-  test("ends with a refusal that is none of the node's format", async () => {
+  test("ends with a refusal that is not in the node's format", async () => {
     await using server = scripted(() => new Response("<html>", { status: 403 }));
     const failure = await streamEvents({ baseUrl: server.url })
       .next()

@@ -10,7 +10,7 @@ import { addPeople, runMixedFaults } from "./mixed-faults/run.ts";
 /** Whole nodes under all faults at once, for minutes. `test/node/postgres/two-nodes.long.test.ts` has a tenth of it. */
 
 test.skipIf(!HAS_POSTGRES || !IS_LONG)(
-  "under random faults of three nodes, their PostgreSQL and the network, all that was acknowledged is there, and nothing twice",
+  "under random faults of three nodes, their PostgreSQL and the network, everything acknowledged is there, exactly once",
   async () => {
     await using server = await startPostgres();
     await using cluster = await startCluster({ seed: "mixed faults", command: compiledProgram, server });

@@ -224,7 +224,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     await until(async () => (await statuses()).every((status) => status === 200), "both accept");
   }, 180_000);
 
-  test("check 39: a page of settings changes its node alone, and refuses what all nodes must have alike", async () => {
+  test("check 39: a page of settings changes only its node, and refuses what all nodes must have alike", async () => {
     const pages = await Promise.all(
       [a, b].map(async ({ url }, at) => {
         const link = await run([...cluster.argsOf(at === 0 ? "a" : "b"), "console", url]);

@@ -66,7 +66,7 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("a node that does not reach PostgreSQ
       const refused = await list();
       expect([refused.status, refused.body.message]).toEqual([
         503,
-        "the state store does not answer; try again",
+        "the state store does not respond; try again",
       ]);
       const status = await (await fetch(`${node.url}/status`)).json();
       expect(status).toMatchObject({

@@ -36,7 +36,7 @@ test("what expires by the clock of state.db does not live longer because the mac
   expect(expiry.nowMs()).toBeGreaterThanOrEqual(START_MS + HOUR_MS - 3_000);
 });
 
-test("a correction of up to 30 seconds sets it back at no time, also while the clock of the state lags after a start; a larger one is believed", () => {
+test("a correction of up to 30 seconds never sets it back, also while the clock of the state lags after a start; a larger one is believed", () => {
   const clock = new ManualClock(START_MS / 1000);
   const time = { monotonicMs: 5000 };
   const signals = new NodeSignals();

@@ -196,7 +196,7 @@ test("the settings cannot be changed once they are loaded", () => {
   expect(Object.isFrozen(config.http.cors_origins)).toBe(true);
 });
 
-test("a settings file of another node that was found says so, and one that was named, or is of this node, does not", () => {
+test("a found settings file of another node is reported; one that was named, or is this node's, is not", () => {
   const files = { "/cwd/svc.toml": "[data]\ndir = '/var/lib/other'" };
   const warningsOf = (sources: Parameters<typeof load>[0]) => load(sources).warnings.join();
   expect(warningsOf({ files, flags: { dataDir: "/var/lib/own" } })).toContain(
@@ -208,7 +208,7 @@ test("a settings file of another node that was found says so, and one that was n
   expect(warningsOf({ files, flags: { dataDir: "own", config: "/cwd/svc.toml" } })).toBe("");
 });
 
-test("what was changed on the operator's page counts between the file and the environment, and only what it may change", () => {
+test("changes made on the operator's page rank between the file and the environment, and only where the page may change them", () => {
   const dir = "[data]\ndir = '/data'\n[http]\nmax_ids = 11";
   const files = { "/cwd/svc.toml": dir, "/data/settings.toml": "[http]\nmax_ids = 22" };
   const idsOf = (sources: Parameters<typeof load>[0]) => {
@@ -359,7 +359,7 @@ test("_FILE of a missing file, and a value given with and without _FILE, are ref
   ]);
 });
 
-test("a misspelt variable of a known section is refused; SVC_ names of others are not ours", () => {
+test("a misspelt variable of a known section is refused; other SVC_ names are ignored", () => {
   const problems = problemsOf({
     env: { SVC_HTTP_PROT: "1", SVC_LOG_LEVELS: "info", SVC_WEBHOOKS_RETRY: "3" },
   });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { approvalContent } from "../../src/console/approve-routes.ts";
 import * as msg from "../../src/console/web/text/en/outside/documents.ts";
 
-test("the name that an app chose shows what would be invisible, is cut and stays text", () => {
+test("an app's chosen name shows what would be invisible, is cut and stays text", () => {
   const page = {
     view: {
       appFid: 4,

@@ -79,7 +79,7 @@ describe("the documents of the console", () => {
     }
   });
 
-  test("below the paths of requests there are none", async () => {
+  test("are not served below the paths of requests", async () => {
     for (const path of ["/console/api/x", "/console/op", "/console/demo/x", "/console/a/none-12345678.js"]) {
       const response = await get(path, { accept: BROWSER });
       expect(response.status).toBe(404);

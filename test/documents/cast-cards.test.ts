@@ -50,7 +50,7 @@ test("a picture has its size", async () => {
   for (const cast of pictures) expect(cardHtml(cast)).toContain('width="1200" height="800"');
 });
 
-test("people whom the viewer blocks are not on the page, by the node and by the app", async () => {
+test("people blocked by the viewer are not on the page, whether the node or the app hides them", async () => {
   expect(pageHtml(await castsOf("60", 16))).toContain("Nothing to show");
   const shown = (await castsOf("60", 2)).find(({ author }) => author.fid === 60);
   if (!shown) throw new Error("no cast");

@@ -47,7 +47,7 @@ export function sharedFiguresContract(
       series: [wanted("reads"), wanted("hub"), wanted("none")],
     });
 
-    test("each node reads the minutes and hours of all, also of one that is gone", async () => {
+    test("each node reads the minutes and hours of all, also of a removed one", async () => {
       await using fixture = await prepare();
       const [one, two] = [fixture.of("one"), fixture.of("two")];
       for (let minute = 0; minute <= 60; minute++) {
@@ -96,7 +96,7 @@ export function sharedFiguresContract(
       expect(await fixture.rows("node_figures")).toBe(4);
     });
 
-    test("minutes go after a day, hours after 90, and with the last of them the names of the node", async () => {
+    test("minutes are deleted after a day, hours after 90, and with the last of them the names of the node", async () => {
       await using fixture = await prepare();
       const { nodeFigures, clock } = fixture;
       await nodeFigures.put({ nodeId: "gone", step: 60, t: START, figures: { a: 1 } });

@@ -117,7 +117,7 @@ test("a refused body gets 429 with its client's share, 503 where all bodies hold
   expect(others).toContain("too many bytes of request bodies are in flight; try again");
 });
 
-test("clients whose withheld bodies take all the room leave some to a small body of another one", async () => {
+test("clients whose withheld bodies fill the budget leave room for a small body of another one", async () => {
   const admission = createAdmission();
   const { total, perClient, reservedPerClient } = BUDGETS.httpBodies;
   const terms = { unit: "bytes of request bodies", total: total / 256, perClient: perClient / 256 };

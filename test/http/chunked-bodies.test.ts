@@ -38,7 +38,7 @@ function open(port: number, client: string, path = "/v2/svc/webhook") {
   return { socket, closed };
 }
 
-test("of the chunked bodies of a client eight arrive at a time; others are refused at once, not late, and their connections close", async () => {
+test("at most eight chunked bodies of a client arrive at a time; others are refused at once, and their connections close", async () => {
   const { http, use } = run();
   await using _ = http;
   const arriving = Array.from({ length: 8 }, () => open(http.port, ATTACKER));

@@ -18,7 +18,7 @@ function burn(ms: number): void {
  * The tenth of `bench neighbour` for reads. The neighbour's shares of other surfaces are counted beside them: bodies and slow uploads in
  * body-budget.test.ts, signed operations in auth/signed-shares.test.ts, lists and unread responses in hub/reads/slow-clients.test.ts.
  */
-test("beside a neighbour with many costly reads in flight, each read waits for a few of them and not for all", async () => {
+test("next to a neighbour with many costly reads in flight, each read waits for a few of them and not for all", async () => {
   const handled: string[] = [];
   const routes = new Elysia().get("/cost", ({ request }) => {
     const client = request.headers.get("x-forwarded-for") ?? "";

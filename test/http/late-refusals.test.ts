@@ -101,7 +101,7 @@ test("no refusal of a client with 600 connections is sent at once, and others ar
   for (const socket of sockets) socket.destroy();
 });
 
-test("the more refusals of a client wait on a thread, the later the next one is, and no two are sent at once; then it is as at first", async () => {
+test("the more refusals of a client wait on a thread, the later the next one is, and no two are sent at once; then it resets", async () => {
   const { budgets, buckets } = createAdmission(1e6);
   const shares = { ...createAdmission().shares, refusals: { perMinute: 0.001, burst: 1 } };
   const refuse = createLateRefusals({ budgets, buckets, shares }, 100);

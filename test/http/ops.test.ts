@@ -16,7 +16,7 @@ describe("/health", () => {
 });
 
 describe("/ready", () => {
-  test("is 200 and says why the node serves less than the network has, and that nobody has set it up", async () => {
+  test("is 200 and says why the node serves less than the network has, and that no one has set it up", async () => {
     const reason = "the network is ahead of this program";
     const facts: readonly (readonly [facts: ReadyFacts, body: object])[] = [
       [{ degraded: [], isSetUp: true }, {}],

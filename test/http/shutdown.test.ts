@@ -59,7 +59,7 @@ test("a server that never listened stops", async () => {
   await http.server.stop();
 });
 
-test("draining serves on and has clients close their connections", async () => {
+test("draining keeps serving and has clients close their connections", async () => {
   await using http = runHttp();
   expect((await fetch(`${http.url}/health`)).headers.get("connection")).not.toBe("close");
   http.server.drain();

@@ -121,7 +121,7 @@ test("a trusted proxy's trace is continued, or not exported as it says; a strang
   expect(await proxied.get("/user?fid=4", { traceparent: `00-${TRACE}-${CALLER}-00` })).toEqual([]);
 });
 
-test("without a request, a read of the same index is no span", async () => {
+test("a read of the same index without a request makes no span", async () => {
   const { node, db, get } = startTraced();
   await using _ = node;
   expect(db.snapshot(() => 3)).toBe(3);

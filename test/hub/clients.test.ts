@@ -149,7 +149,7 @@ describe("farcaster-js-hub-rest", () => {
 
 describe("frames.js with the context of a hub", () => {
   const realFetch = globalThis.fetch;
-  /** Answers the client's question for a custody address, which it asks Optimism and not the hub. */
+  /** Responds to the client's question for a custody address, which it asks Optimism and not the hub. */
   const fetchWithoutOptimism = (async (input, init) => {
     if (!String(input instanceof Request ? input.url : input).startsWith("https://mainnet.optimism.io"))
       return realFetch(input, init);

@@ -90,7 +90,7 @@ test("a call is a span that continues the trace of a trusted proxy, with its rea
   });
 
   await open.client.getCast({ fid: 1, hash: new Uint8Array(20) }, metadata);
-  // A caller's mistake is no failure of the node.
+  // A caller's mistake is not a failure of the node.
   expect(ended.splice(0)).toMatchObject([
     { name: "read index" },
     {

@@ -416,7 +416,7 @@ test("two clients whose messages take all of the bytes leave some to a message o
   expect((await Promise.all(hostile)).every((result) => result.ok)).toBe(true);
 });
 
-test("beside a client that submits many messages at once, another one's is checked after a few of them", async () => {
+test("next to a client that submits many messages at once, another one's is checked after a few of them", async () => {
   const check = new SubmissionCheck({
     db: node.db,
     network: 1,

@@ -115,7 +115,7 @@ test("of the roots that transactions name for accounts, an index keeps those tha
   expect(storedAccount(db, 1, without)).toBeUndefined();
 });
 
-test("an on-chain event that comes again stays in the trie, whether or not the block names its key again", () => {
+test("an on-chain event that is repeated stays in the trie, whether or not the block names its key again", () => {
   const event = OnChainEvent.encode(rentEvent(5, 1, { block: 1 })).finish();
   const key = onChainKey(event);
   if (!key) throw new Error("an on-chain event has a key");
@@ -130,7 +130,7 @@ test("an on-chain event that comes again stays in the trie, whether or not the b
       followsKeys: true,
       blocks: { ...BLOCK, first: part.number, last: part.number, parts: [part] },
     });
-    // The rows alone say that the trie has the key.
+    // Only the rows say that the trie has the key.
     expect([...correctedAccounts(db, 1)]).toEqual([]);
   }
 });

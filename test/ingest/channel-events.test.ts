@@ -53,7 +53,7 @@ function startNode(): TestNode {
   return node;
 }
 
-/** The events of channels in the outbox: kind, whom it concerns, who did it, and what else it says. */
+/** The events of channels in the outbox: kind, the users it concerns, who did it, and what else it says. */
 function channelEvents({ db }: TestNode): string[] {
   return takeEvents(db).flatMap(({ kind, subject }) => {
     if (!isChannelEvent(kind) || !subject) return [];

@@ -81,7 +81,7 @@ test("checks 18 and 20: after every step as many follow as are listed, and recas
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 20 }), (steps) => {
       using node = startNode();
-      /** Of each user, the newest like or its end. */
+      /** The newest like of each user, or its end. */
       const last = new Map<number, { at: number; isRemoval: boolean }>();
       for (const one of steps) {
         node.ingest(reaction(one));

@@ -210,7 +210,7 @@ interface Case {
   readonly lost: readonly Uint8Array[];
   /** What the upstream lists. */
   readonly read: readonly Uint8Array[];
-  /** What comes between the loss and the healing. */
+  /** What happens between the loss and the healing. */
   readonly meanwhile?: readonly Uint8Array[];
   readonly except?: readonly string[];
   readonly hasWords?: boolean;

@@ -194,7 +194,7 @@ function keyRecords(seed: string): EncodedRecord[] {
   return records;
 }
 
-/** Of the time of 2025 units. */
+/** From the time of 2025 units. */
 const RENTED_AT = 1_755_000_000;
 
 describe("an import with the bulk build", () => {

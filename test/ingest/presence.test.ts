@@ -61,7 +61,7 @@ test("the removal of a gasless key is merged once the key is missing", () => {
   expect(presence(node, remove(first, 4))).toBe("absent");
 });
 
-test("a message of a channel that lost its slot was merged, and one that never came is absent", () => {
+test("a message of a channel that lost its slot was merged, and one that never arrived is absent", () => {
   using node = startNode();
   activateChannels(node.db);
   node.ingestAll([ownsWallet(1), registers("books", walletOf(1))]);

@@ -111,7 +111,7 @@ describe("relayed operations", () => {
     expect(inOrder.hashes()).toEqual([hex(unlike)]);
   });
 
-  test("a message that comes after a later one of its slot, or again, changes nothing", () => {
+  test("a message that follows a later one of its slot, or is repeated, changes nothing", () => {
     using index = startIndex();
     const [first, last] = [like(10), like(12)];
     index.relay(merge(last));

@@ -90,7 +90,7 @@ describe("a verification over the boundary of V21", () => {
     expect(owner(node)).toBe(FID);
   });
 
-  test("a new one is there with shard 0; the late copy of the author's shard is no second event", () => {
+  test("a new one arrives with shard 0; the late copy of the author's shard is not a second event", () => {
     using node = startFollower();
     const old = ownsWallet(FID, NOW - 100);
     const renewed = ownsWallet(FID, NOW - 10);

@@ -24,7 +24,7 @@ describe("a typed time", () => {
     expect(typedTime("2026-09-01 03:12z", NOW_MS)).toBe(Date.parse("2026-09-01T03:12Z") / 1000);
   });
 
-  test("that is none is undefined", () => {
+  test("is undefined when invalid", () => {
     for (const text of ["", "25:00", "soon", "tomorrow 03:00", "2026-99-99 00:00", "1e9 h ago", "12:3"])
       expect(typedTime(text, NOW_MS)).toBeUndefined();
   });

@@ -75,7 +75,7 @@ describe("tools that write", () => {
     ).toMatch("there is no tool of this name");
   });
 
-  test("publish_cast shows as whom, mentions and text, and writes nothing before the token comes", async () => {
+  test("publish_cast shows as whom, mentions and text, and writes nothing before the token is sent", async () => {
     const text = "hello @!72";
     const before = await castsOf(USER);
     const { structuredContent: shown } = await call("publish_cast", { text });
@@ -119,7 +119,7 @@ describe("tools that write", () => {
     expect((await castsOf(USER)).map(({ text }) => text)).not.toContain("to be shown");
   });
 
-  test("a text that would mention somebody else by now has to be shown again", async () => {
+  test("a text that would mention someone else by now has to be shown again", async () => {
     const text = "ask @!73";
     const { structuredContent: shown } = await call("publish_cast", { text });
     expect(shown.mentions).toEqual([]);
@@ -177,7 +177,7 @@ describe("tools that write", () => {
     expect((await castsOf(USER)).map(({ hash }) => hash)).not.toContain(cast);
   });
 
-  test("the refusals of a write come with its preview: an unknown signer, a text that is too long, another's cast", async () => {
+  test("a write's preview shows what would be refused: an unknown signer, a text that is too long, another's cast", async () => {
     expect(await refusalOf("publish_cast", { signer_uuid: crypto.randomUUID(), text: "x" })).toStartWith(
       "404",
     );

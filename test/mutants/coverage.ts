@@ -4,7 +4,7 @@ import { join } from "node:path";
 export interface TestRun {
   readonly file: string;
   readonly cpuMs: number;
-  /** Of each source file the lines that the test runs, and the hash of the file. Threads of their own do not count. */
+  /** For each source file, the lines that the test runs, and the hash of the file. Threads of their own do not count. */
   readonly sources: Readonly<
     Record<string, { readonly hash: string; readonly lines: readonly number[] } | undefined>
   >;

@@ -14,7 +14,7 @@ test("a body that takes several chunks arrives whole up to the limit, and is cut
   });
 });
 
-/** The inflater makes chunks of so many bytes. */
+/** The inflater makes chunks of this many bytes. */
 const CHUNK_BYTES = 16 * 1024;
 
 test.each([1, 2, 3])(

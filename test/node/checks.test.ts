@@ -351,7 +351,7 @@ const PAIRS: Readonly<
   async state_away() {
     let isAway = true;
     const probe = async () => {
-      if (isAway) throw new Error("no answer");
+      if (isAway) throw new Error("no response");
     };
     using breaker = createBreaker({
       probe,
@@ -531,7 +531,7 @@ test("each verdict that a figure shows is a check of the table", () => {
 /** What a figure is called that says that something is wrong. */
 const VERDICT =
   /fault|fail|_up$|_down$|away|reason|reachable|fenced|full$|stalled|slow|behind|differ|fork|disput|quarantin|backpressure|unknown|ready|upstream_state|^backup$|^history$/;
-/** What is only reported: the last fault of following is history, and refusals of records are no state. */
+/** What is only reported: the last fault of following is history, and refusals of records are not a state. */
 const NO_VERDICTS = ["upstream.last_fault"];
 
 test.each(Object.entries(ELSEWHERE))("the check %s has a test where its part is", (_, [file, name]) => {

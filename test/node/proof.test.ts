@@ -58,7 +58,7 @@ test("the shard of which is known least is shown", () => {
   expect(proofWith([unproven, differs])).toMatchObject({ state: "differs", shard: 2, height: 92 });
 });
 
-test("what stops a shard comes before its state, and a node that is believed says nothing of it", () => {
+test("what stops a shard precedes its state, and a trusted node says nothing of it", () => {
   const states = [proven(1, 99), proven(2, 98)];
   expect(proofWith(states, (tracker) => tracker.unknownValidators(1))).toMatchObject({
     state: "unknown_validators",

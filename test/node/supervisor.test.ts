@@ -62,7 +62,7 @@ describe.skipIf(process.platform !== "linux")("a service manager", () => {
     }
   });
 
-  test("gets no signs of life that another process shall send, and one that is away does no harm", async () => {
+  test("does not get another process's signs of life, and an absent supervisor does no harm", async () => {
     using dir = tempDir();
     const path = `${dir.path}/notify`;
     {

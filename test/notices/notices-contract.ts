@@ -46,7 +46,7 @@ export async function fixtureOf(open: () => Promise<NoticeFixture>, publicUrl = 
     },
   });
   const { incidents, store } = state;
-  /** Of each fid, as of late. */
+  /** The custody of each fid, as last set. */
   const custodies = new Map<number, Uint8Array>();
   const upstream = { isBehind: false };
   const custodyOf = (fid: number) => custodies.get(fid) ?? new Uint8Array(20).fill(fid);

@@ -11,7 +11,7 @@ import { fixtureOf, hook, type NoticeFixture, opening, T0 } from "./notices-cont
 const OWNER = 3;
 const OTHER = 4;
 const MAX = 3;
-/** Of what is done at once. */
+/** How often concurrent work is repeated. */
 const ROUNDS = 20;
 const BUYER = new Uint8Array(20).fill(99);
 
@@ -108,7 +108,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     ).toEqual(["i1", "i2", "i3"]);
   });
 
-  test("a channel of another owner or of the operator is not there: it is not listed, changed, tested or deleted", async () => {
+  test("a channel of another owner or of the operator is invisible: it is not listed, changed, tested or deleted", async () => {
     await using fixture = await ownersFixture(open);
     const { actor, notices, owners, addHook, called, channels, service, actions } = fixture;
     const id = String(await addHook(OWNER, "own"));
@@ -325,7 +325,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     expect(called().filter((path) => path === "/hangs").length).toBeGreaterThan(MAX_CHANNELS);
   });
 
-  test("a channel is of the custody address that made it: after a transfer of the fid it is not there, and gets nothing", async () => {
+  test("a channel belongs to the custody address that made it: after a transfer of the fid it is invisible and gets nothing", async () => {
     await using fixture = await ownersFixture(open);
     const { actor, notices, owners, addHook, fails, custodies, called, clock, actions, store } = fixture;
     const former = String(await addHook(OWNER, "former"));
@@ -347,7 +347,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     ])
       expect(await change).toEqual({ ok: false, error: { kind: "notFound", message: "no such channel" } });
     expect(await actions(OWNER)).toEqual(before);
-    // It comes back with the fid, as long as nobody else had channels in between.
+    // It comes back with the fid, as long as no one else had channels in between.
     custodies.delete(OWNER);
     expect((await owners.list(actor(OWNER))).channels).toMatchObject([{ id: former }]);
     custodies.set(OWNER, BUYER);
@@ -511,7 +511,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     });
   });
 
-  test("a notice that comes while its channel is changed or removed is sent, or goes with it", async () => {
+  test("a notice that arrives while its channel is changed or removed is sent, or removed with it", async () => {
     await using fixture = await ownersFixture(open);
     const { notices, addHook, store, custodyOf } = fixture;
     const own = notices.channelsOf({ ownerFid: OWNER, custody: custodyOf(OWNER), maxChannels: MAX });

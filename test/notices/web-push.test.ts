@@ -59,7 +59,7 @@ describe("encryption of Web Push", () => {
     expect(() => encryptPush(new Uint8Array(MAX_PUSH_BYTES + 1), browser.keys)).toThrow("too long");
   });
 
-  test("keys that are no point of the curve, or too short, are refused", async () => {
+  test("keys that are not on the curve, or too short, are refused", async () => {
     const { keys } = await createBrowser();
     expect(arePushKeys(keys)).toBe(true);
     const off = Buffer.from(keys.p256dh, "base64url");

@@ -42,7 +42,7 @@ const buckets = (within: string, all: string): Node => ({
   'svc_http_request_duration_seconds_bucket{route="/a",le="+Inf"}': `0+${all}`,
 });
 
-/** Of each alert, by its name without that of the service. */
+/** The cases of each alert, by its name without that of the service. */
 export const alertCases: Readonly<Record<string, AlertCases>> = {
   Down: gauge("up", 0, 1),
   Restarts: {

@@ -83,7 +83,7 @@ test("every metric of the dashboard and the alerts has samples on a busy node", 
   expect(missing).toEqual([]);
 });
 
-test("a counter that an alert watches for its first event is there before it, with 0", () => {
+test("a counter that an alert watches for its first event exists before it, with 0", () => {
   const watched = alerts.flatMap(({ expr }) =>
     [...expr.matchAll(/increase\(((svc_\w+)(\{(.*?)\})?)\[/g)]
       // These count what a series begins with, too.

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A script that sees this machine's files with a writable layer of its own; what it changes is gone after it. */
+/** A script that sees this machine's files with a writable layer of its own; what it changes is discarded with it. */
 const ENTER = `
 set -e
 mount -t tmpfs none "$1"

@@ -180,7 +180,7 @@ describe("an image", () => {
     });
   });
 
-  test("that is none has no size", async () => {
+  test("of another type has no size", async () => {
     expect((await foundAt("/broken.png")).image).toBeUndefined();
   });
 
@@ -248,7 +248,7 @@ describe("redirects", () => {
   });
 });
 
-test("statuses that are no page", async () => {
+test("statuses that are not a page", async () => {
   expect(await kindAt("/gone")).toBe("missing");
   expect(await kindAt("/missing")).toBe("missing");
   expect(await kindAt("/broken")).toBe("failed");

@@ -59,7 +59,7 @@ describe("the URL of a preview", () => {
 });
 
 describe("the head of a page", () => {
-  test("Open Graph comes before the names of others and the title, with entities decoded", () => {
+  test("Open Graph takes precedence over the names of others and the title, with entities decoded", () => {
     const { html } = parse(`<title>Title</title><meta name="description" content="Plain">
       <meta property="og:title" content="A &amp; B &#x1F600;"><meta property="og:site_name" content="Site">
       <meta property="og:url" content="/canonical"><link rel="shortcut icon" href="/f.ico">
@@ -96,7 +96,7 @@ describe("the head of a page", () => {
     });
   });
 
-  test("URLs that no browser should open and sizes that are none are left out", () => {
+  test("URLs that no browser should open and invalid sizes are left out", () => {
     expect(
       parse(`<meta property="og:image" content="javascript:alert(1)"><meta property="og:url" content="data:text/html,x">
         <meta property="og:image" content="https://u:p@x.example/"><link rel="icon" href="file:///etc/passwd">`)
@@ -216,7 +216,7 @@ describe("mini apps and frames", () => {
     });
   });
 
-  test("what is no frame is none", () => {
+  test("anything else is not a frame", () => {
     for (const content of ["", "{", "[]", "null", "{}", "vNext", "&quot;x&quot;", "{&quot;imageUrl&quot;:1}"])
       expect(parse(`<meta name="fc:frame" content="${content}">`).frame).toBeUndefined();
   });
@@ -260,7 +260,7 @@ describe("oEmbed", () => {
       ).toMatchObject({ version: "1.0", cache_age: null, thumbnail_width: null });
   });
 
-  test("anything else is none", () => {
+  test("ignores anything else", () => {
     for (const value of [null, 1, [], {}, { type: "script" }, { type: ["rich"] }])
       expect(oembedOf(bytes(value), URL_OF_PAGE)).toBeUndefined();
     expect(oembedOf(Buffer.from("<xml>"), URL_OF_PAGE)).toBeUndefined();

@@ -82,7 +82,7 @@ describe("the queue of previews", () => {
     expect(queue.take(0)?.href).toBe("https://a.example/5");
   });
 
-  test("a host that asks for time gets it, and others go on", () => {
+  test("a host that asks for time gets it, and others continue", () => {
     const queue = new PreviewQueue();
     queue.rest("a.example", 100, 0);
     queue.add(url("a.example", 1));

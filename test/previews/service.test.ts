@@ -162,7 +162,7 @@ describe("expiry", () => {
     }
   });
 
-  test("a page that cannot be reached any more is still shown; one that is gone is not", async () => {
+  test("a page that is no longer reachable is still shown; a deleted one is not", async () => {
     const { shown, get, time } = startService({ outcomes: [found("x"), failed, { kind: "missing" }] });
     await get();
     time.advanceMs(90_000_000);

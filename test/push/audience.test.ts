@@ -91,7 +91,7 @@ describe("following_fid", () => {
   });
 });
 
-test("a send and its estimate leave out whom the app's owner bans at that moment, and count them as excluded", async () => {
+test("a send and its estimate leave out users banned by the app's owner at that moment, and count them as excluded", async () => {
   const { moderation } = localStores(api.state);
   const by = { keyId: null, nowSecs: 1 };
   const bounds = { bans: 10, mutesOfUser: 1, mutes: 1 };

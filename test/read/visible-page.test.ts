@@ -57,7 +57,7 @@ describe("a page without hidden rows", () => {
     );
   });
 
-  test("while rows are hidden and shown again between pages, none comes twice, and one that was always shown is not left out", () => {
+  test("while rows are hidden and shown again between pages, none appears twice, and one that was always shown is not left out", () => {
     const walks = fc.record({
       length: fc.nat({ max: 200 }),
       limit: fc.integer({ min: 1, max: 20 }),

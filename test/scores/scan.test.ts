@@ -38,9 +38,9 @@ beforeAll(() => {
   graph.link(5, "block", 22, 63);
   graph.like(5, 64, other);
   graph.post(6, 65, { text: " ", mentions: [22], mentionsPositions: [0] });
-  // Answers itself: its own acts are not evidence.
+  // Replies to itself: its own acts are not evidence.
   graph.reply(22, 66, other);
-  // 23 is known by 21 alone, 25 and 26 by each other.
+  // 23 is known only by 21, 25 and 26 by each other.
   graph.link(21, "follow", 23, 70);
   graph.link(25, "follow", 26, 71);
   graph.link(26, "follow", 25, 72);

@@ -55,7 +55,7 @@ test("a run that was made while the clock was years ahead keeps none from being 
   const { schedule, runs, timers } = start({ nowSecs: FOUR + 60, lastSecs: FOUR + 900 * DAY_SECS });
   await schedule.stop();
   expect([runs, timers]).toEqual([[(FOUR + 60) * 1000], []]);
-  // A clock that was set back by an hour is no reason.
+  // A clock that was set back by an hour is not a reason.
   expect(start({ nowSecs: FOUR + 60, lastSecs: FOUR + 3660 }).runs).toEqual([]);
 });
 

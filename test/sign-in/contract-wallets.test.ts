@@ -76,7 +76,7 @@ test("an account's own key needs no call, as one that has delegated to a contrac
   expect(optimism.asked).toHaveLength(before);
 });
 
-test("what the contract rejects is refused, and so is what comes with an authorization (ERC-8010)", async () => {
+test("what the contract rejects is refused, and so is a signature with an authorization (ERC-8010)", async () => {
   expect((await signIn(REJECTED)).body).toMatchObject({ valid: false, reason: "invalid_signature" });
   const before = optimism.asked.length;
   expect((await signIn(WITH_AUTHORIZATION)).body).toMatchObject({ valid: false, reason: "contract_wallet" });

@@ -73,7 +73,7 @@ describe("the login page", () => {
     });
   });
 
-  test("check 21: a code counts once, for its client and redirect URI alone", async () => {
+  test("check 21: a code counts once, only for its client and redirect URI", async () => {
     const clientId = await createClient("read");
     const exchange = (body: object) =>
       fetch(`${signed.api.url}/v2/farcaster/login/token`, {
@@ -153,11 +153,11 @@ describe("the login page", () => {
     const cast = await client.publishCast({ signerUuid: result.message.signer_uuid, text: "by login" });
     expect(cast.success).toBe(true);
     expect((await post(`/login/${clientId}/finish`, { visit })).status).toBe(404);
-    // A user with a signer of this owner signs the message alone.
+    // A user with a signer of this owner signs only the message.
     expect((await submit(clientId)).body.result.message.signer_uuid).toBe(result.message.signer_uuid);
   });
 
-  test("a message counts for the page of its client alone, and once", async () => {
+  test("a message counts once, only for the page of its client", async () => {
     const [clientId, other] = [await createClient("read"), await createClient("read")];
     const signedFor = async (uri: string) => {
       const { message } = (await post(`/login/${uri}/message`, { address: account.address, fid: USER })).body;
@@ -188,7 +188,7 @@ describe("the login page", () => {
     expect(again).toMatchObject({ status: 400, body: { message: "nonce is unknown, used or expired" } });
   });
 
-  test("a client has exact https origins, a UUID that is its alone, and one owner", async () => {
+  test("a client has exact https origins, a UUID of its own, and one owner", async () => {
     const create = (more: object) =>
       signed.call({
         method: "POST",

@@ -89,7 +89,7 @@ describe("check 14: auth-client verifies a person with the node as its RPC", () 
     expect((await verify({ wallet: authWallet, acceptAuthAddress: false })).success).toBe(false);
   });
 
-  test("refuses another fid, a stranger and a signature of somebody else", async () => {
+  test("refuses another fid, a stranger and someone else's signature", async () => {
     expect((await verify({ fid: OTHER })).success).toBe(false);
     expect((await verify({ wallet: makeWallet("a stranger") })).success).toBe(false);
     expect((await verify({ signer: makeWallet("a stranger") })).success).toBe(false);
@@ -97,7 +97,7 @@ describe("check 14: auth-client verifies a person with the node as its RPC", () 
 });
 
 describe("the registries", () => {
-  test("answer with fids, addresses and keys as on chain", async () => {
+  test("respond with fids, addresses and keys as on chain", async () => {
     expect(await read("idOf", addressOf(custody))).toBe(BigInt(PERSON));
     expect(await read("idOf", addressOf(makeWallet("a stranger")))).toBe(0n);
     expect(await read("custodyOf", BigInt(PERSON))).toBe(addressOf(custody));
@@ -213,7 +213,7 @@ test("check 16: while the index lags calls are -32005; check 17: fids that are n
   expect((await errorOf(custodyOf(OTHER), partial)).code).toBe(-32005);
 });
 
-test("validators of signatures are passed on for known addresses alone", async () => {
+test("validators of signatures are passed on only for known addresses", async () => {
   const chainRpc = startOptimism(({ address }) => address === addressOf(custody), [addressOf(custody)]);
   await using asking = await startSignInApi({ settings: [`chain.op_rpc_url=${chainRpc.url}`] });
   await using _ = chainRpc;

@@ -54,7 +54,7 @@ function signed({ nonce }: Pick<Opened, "nonce">, changes = {}, wallet = custody
 }
 
 describe("check 10: auth-client", () => {
-  test("opens a channel, sees its wallet client complete it, and verifies the message; then the channel is gone", async () => {
+  test("opens a channel, sees its wallet client complete it, and verifies the message; then the channel is deleted", async () => {
     const ethereum = viemConnector({ rpcUrl: `${api.url}/rpc/10` });
     const app = createAppClient({ relay: api.url, ethereum });
     const channel = await app.createChannel({ siweUri: URI, domain: DOMAIN });
@@ -305,7 +305,7 @@ describe("check 13: an upstream relay", () => {
     expect((await authenticate(opened.channelToken, signed(opened), passing)).status).toBe(201);
   });
 
-  test("that is away leaves the page; apps that want its link get 502", async () => {
+  test("that is unreachable leaves the page; apps that want its link get 502", async () => {
     const closed = "http://127.0.0.1:9";
     await using passing = await startWith(closed);
     const opened = await open(passing);

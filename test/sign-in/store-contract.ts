@@ -107,7 +107,7 @@ export function signInStoreContract(
       expect(await rows("one_time")).toBe(0);
     });
 
-    test("there are at most so many of a kind; expired ones and those of other kinds do not count", async () => {
+    test("each kind has a limit; expired ones and those of other kinds do not count", async () => {
       const { oneTime } = await start();
       for (const n of [1, 2, 3]) expect(await oneTime.add(entryOf(`s${n}`), 3)).toBe(true);
       expect(await oneTime.add(entryOf("s4"), 3)).toBe(false);
@@ -116,7 +116,7 @@ export function signInStoreContract(
       expect(await oneTime.add(entryOf("s5", "channel", NOW + 2000), 3)).toBe(true);
     });
 
-    test("of so many of a kind the one that ends first makes room for one that is pushed", async () => {
+    test("at the limit of a kind the one that ends first makes room for one that is pushed", async () => {
       const { oneTime, rows } = await start();
       const isThere = async (secret: string) =>
         (await oneTime.find(oneTimeDigest("channel", secret), NOW)) !== undefined;

@@ -483,7 +483,7 @@ describe("managed signers", () => {
     expect(await logOf(4)).toEqual(["signer.delete unknown_signer", "signer.request unknown_signer"]);
   });
 
-  test("the first user of a signer is its user for ever", async () => {
+  test("the first user of a signer remains its user", async () => {
     using fixture = openSigners();
     const { signer } = await pendingToken(fixture);
     const { node } = fixture;

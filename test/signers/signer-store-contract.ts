@@ -194,7 +194,7 @@ export function signerStoreContract(
       expect(uuids(await signers.listByOwnerAndFid(4, 9, FIRST))).toEqual([uuid(4)]);
     });
 
-    test("a deleted signer is gone, once", async () => {
+    test("a signer is deleted once", async () => {
       const { signers, rows } = await start();
       await signers.create(signer(1), CAP, CREATED);
       const outcomes = await Promise.all(
@@ -224,7 +224,7 @@ export function signerStoreContract(
       expect(await signers.find(uuid(1))).toMatchObject(after);
     });
 
-    test("a nonce is spent once, for its purpose, by the key of now", async () => {
+    test("a nonce is spent once, for its purpose, by the current key", async () => {
       const { nonces, rows, sweep } = await start();
       const key = await nonces.key(new Uint8Array(32).fill(1));
       expect(await nonces.key(new Uint8Array(32).fill(2))).toEqual(key);
@@ -239,7 +239,7 @@ export function signerStoreContract(
       expect(await rows("one_time_nonces")).toBe(0);
     });
 
-    test("beyond the bound of an owner its oldest audit entries go, and no other owner's", async () => {
+    test("beyond the bound of an owner its oldest audit entries are deleted, and no other owner's", async () => {
       const { smallAudit: audit } = await start();
       const at = (secs: number, ownerFid = 3) => entry("write.cast", { atMs: secs * 1000, ownerFid });
       await audit.append([at(NOW, 4), at(NOW + 5), at(NOW + 1), at(NOW + 2), at(NOW + 2), at(NOW + 3)]);

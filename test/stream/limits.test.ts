@@ -340,7 +340,7 @@ describe("a WebSocket with wait=1", () => {
 });
 
 describe("the end of the node", () => {
-  test("ends server-sent events without a word, WebSockets with 1012, and refuses others", async () => {
+  test("ends server-sent events silently, WebSockets with 1012, and refuses others", async () => {
     start();
     await using client = await SseClient.open(bench.url());
     await client.next();
@@ -353,7 +353,7 @@ describe("the end of the node", () => {
 });
 
 describe("a stream with an API key", () => {
-  /** Admits a stream as the gate does whose key lookup answers like this. */
+  /** Admits a stream as the gate does whose key lookup responds like this. */
   async function open(isStillAdmitted: () => Promise<boolean>): Promise<SseClient> {
     start({
       gate: {

@@ -48,7 +48,7 @@ test("a stream with until has what was applied before it, then end with a cursor
   expect(bench.streams.stats().ended.complete).toBe(1);
 });
 
-test("a stream whose end has not come is live until then", async () => {
+test("a stream whose end is in the future is live until then", async () => {
   await using bench = startTestStreams({ deps: { tickMs: 5 } });
   const until = now(bench) + 100;
   await using client = await SseClient.open(bench.url(`kinds=cast.created&until=${until}`));

@@ -152,16 +152,17 @@ const IDIOMS: Readonly<Record<string, readonly [RegExp, string]>> = {
 };
 
 /** Where they are held: what a native editor has read. Add a room once it has been read. */
-const EDITED = /^(?:src(?!\/cli\/init)|test\/console|test\/browser|docs)\/|^[A-Z]+\.md$/;
+const EDITED = /^(?:src(?!\/cli\/init)|test(?!\/ingest)|docs)\/|^[A-Z]+\.md$/;
 
 /** The prose of a file: all of a document, the texts of the console, comments, and the names of tests. */
 function proseOf(path: string, text: string): string[] {
   if (/\.(?:md|html)$/.test(path) || path.includes("/text/en/")) return text.split("\n");
-  const comments = [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<![:"'`/])\/\/(?!\/)[^\n]*/g)].map(([comment]) =>
-    comment
-      .replaceAll(/\s*\n\s*\* ?/g, " ")
-      .replace(/^\/\*\*? ?|^\/\/ ?/, "")
-      .trim(),
+  const comments = [...text.matchAll(/(?<![^\s({])\/\*[\s\S]*?\*\/|(?<![:"'`/])\/\/(?!\/)[^\n]*/g)].map(
+    ([comment]) =>
+      comment
+        .replaceAll(/\s*\n\s*\* ?/g, " ")
+        .replace(/^\/\*\*? ?|^\/\/ ?/, "")
+        .trim(),
   );
   const names = [...text.matchAll(/\b(?:test|describe|consoleTest)(?:\.\w+)?\(\s*["`]([^"`\n]+)/g)];
   return [...comments, ...names.map(([, name = ""]) => name)];

@@ -25,8 +25,7 @@ export interface TestClusterOptions {
 }
 
 /**
- * A database and a followed network that continues, for real nodes in processes of their own. What is submitted to a node comes
- * with the next block.
+ * A database and a followed network that continues, for real nodes in processes of their own. What is submitted to a node is in the next block.
  */
 export interface TestCluster extends AsyncDisposable {
   readonly database: PostgresDatabase;

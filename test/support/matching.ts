@@ -23,5 +23,5 @@ export function startMatching(budget = UNLIMITED, nowMs?: () => number): MatchRp
   return connectRpc<MatchRpc>(port2);
 }
 
-/** Of an owner without bans. */
+/** The bans of an owner who has none. */
 export const noBans = async () => [];

@@ -34,7 +34,7 @@ export interface RunningPrometheus {
 }
 
 /**
- * Starts the installed Prometheus over `nodes`, by the name of their `instance`. Its data lies in `parent`. An impatient one lets
+ * Starts the installed Prometheus over `nodes`, by the name of their `instance`. Its data is below `parent`. An impatient one lets
  * alerts fire after a second whose rules wait for seconds or minutes.
  */
 export async function startPrometheus(

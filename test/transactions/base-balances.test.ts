@@ -97,7 +97,7 @@ const check = (addresses: readonly string[], more = "") =>
   api.get(`/v2/stp/subscription_check?addresses=${addresses}&contract_address=${USDC}&chain_id=8453${more}`);
 
 describe("with an RPC of Base", () => {
-  test("the balances of a user are those of the verified addresses; a token that does not say what it is is left out", async () => {
+  test("a user's balances are those of the verified addresses; a token that does not identify itself is left out", async () => {
     const { status, body } = await api.get(`/v2/farcaster/user/balance?fid=${USER}&networks=base`);
     expect(status).toBe(200);
     const { user, address_balances } = body.user_balance as {
@@ -166,7 +166,7 @@ describe("with an RPC of Base", () => {
     expect((await api.get(`/v2/onchain/token/balances?address=${holder}&networks=solana`)).status).toBe(400);
   });
 
-  test("of an account with many verified addresses the first twenty count, so that it costs few calls", async () => {
+  test("only the first twenty verified addresses of an account count, so that it costs few calls", async () => {
     const insert = api.node.db.sqlite.prepare(
       "INSERT INTO verifications (fid, address, protocol, timestamp) VALUES (5, ?, 0, ?)",
     );

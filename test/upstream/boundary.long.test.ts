@@ -79,7 +79,7 @@ describe("a node that followed the network before V21", () => {
   const blockByBlock = Array.from({ length: TICKS.before + TICKS.after }, () => step).flat();
 
   test(
-    "goes over the boundary block by block while a data shard falls more than a minute behind: no verification is lost, doubled or refused at any commit",
+    "crosses the boundary block by block while a data shard falls more than a minute behind: no verification is lost, doubled or refused at any commit",
     async () => {
       expect(longestLag(stageOf(0).chain).secs).toBeGreaterThan(60);
       const { events } = await follows({ ...WITHOUT_FAULTS, history: 10, steps: blockByBlock });
@@ -213,7 +213,7 @@ function forgedBodies(
     value: { ...pinned, castHash: new Uint8Array(1_000_000) },
   };
   return [
-    // Of a type of the future: type 99 of fid 4.
+    // A type of the future: type 99 of fid 4.
     merge(
       Message.encode(
         sealDataBytes(Uint8Array.of(8, 99, 16, 4, 24, 0x80, 0x80, 0x80, 0x46, 32, 1), signer),

@@ -47,7 +47,7 @@ const filterUnlied = (entries: readonly SnapshotEntry[]) => entries.filter(isUnl
 const withoutReaction = (recording: Recording) =>
   withEvents(recording, SHARD, MERGES, (events) => events.filter((event) => !isOf(event, 5008)));
 
-test("an upstream that withholds a reaction, its account and the trie is no obstacle: another node proves the account and has it", async () => {
+test("an upstream may withhold a reaction, its account and the trie: another node proves the account and has it", async () => {
   const options = { last: 400, snapshots: { 1: 60, 2: 60 } };
   await using liar = await serveNetwork("oneValidator", { ...options, change: withoutReaction });
   await using other = await serveNetwork("oneValidator", options);

@@ -158,7 +158,7 @@ describe("three followed nodes", () => {
     expect(followed.upstreams()[0]?.reason).toContain("no certificates");
   });
 
-  test("all are away: following waits, and resumes with the first that is back", async () => {
+  test("all are unreachable: following waits, and resumes with the first that is back", async () => {
     await using followed = await followNodes({ nodes: 2, lastBlock: 50 });
     await followed.allApplied(50);
     for (const node of followed.nodes) node.pause();

@@ -101,8 +101,7 @@ function content({ hiddenNames }: Network, { db, fids }: FollowedIndex): Map<str
 }
 
 /**
- * The content without the names that have left the scope. A transfer to an fid out of scope, or to none, is stored where the name is still
- * shown when it comes: not if the fid that had it was read meanwhile, because it was mentioned for the first time.
+ * The content without the names that have left the scope. A transfer to an fid out of scope, or to none, is stored where the name is still shown when it arrives: not if the fid that had it was read meanwhile, because it was mentioned for the first time.
  */
 function contentInScope(network: Network, index: FollowedIndex): Map<string, string[]> {
   const tables = content(network, index);

@@ -49,7 +49,7 @@ class ChangingTree {
   }
 }
 
-/** An index that has each block of the tree at once, and a node whose block comes after some calls. */
+/** An index that has each block of the tree at once, and a node whose block follows after some calls. */
 function scene(trie: ChangingTree, callsPerBlock: number) {
   const index = temporaryIndex();
   const { db } = index;

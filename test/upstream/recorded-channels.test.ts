@@ -31,7 +31,7 @@ interface RecordedResponse {
   readonly body: Record<string, unknown>;
 }
 
-/** What the reference node answered at the end of the recorded network. */
+/** The responses of the reference node at the end of the recorded network. */
 const responses: RecordedResponse[] = await (async () => {
   const json = JSON.parse(Buffer.from(await recorded("responses.json")).toString("utf8"));
   return Array.isArray(json) ? json : json.responses;

@@ -58,7 +58,7 @@ describe("an index that has followed a recorded network from its first block", (
       expect(corrected(shard, 5000).filter(([kind]) => kind === FNAME_KIND)).toEqual([[FNAME_KIND, false]]);
   });
 
-  test("has the keys of a gasless key that was added and removed on the home shard alone", () => {
+  test("has the keys of a gasless key that was added and removed only on the home shard", () => {
     const kindsOf = (shard: number) => corrected(shard, 5005).map(([kind]) => kind / MESSAGE_KIND_UNIT);
     expect(kindsOf(1)).toContain(MessageType.MESSAGE_TYPE_KEY_REMOVE);
     expect(kindsOf(2)).not.toContain(MessageType.MESSAGE_TYPE_KEY_REMOVE);

@@ -168,7 +168,7 @@ describe("an empty index that is filled from snapshots", () => {
     expect(scene.callsOf("GetShardTransactions")).toBe(0);
   });
 
-  test("reads the other fids one by one if no snapshot comes again", async () => {
+  test("reads the other fids one by one if no snapshot becomes available again", async () => {
     await using scene = await filling(chain);
     scene.atPage(250, () => scene.snapshots.drop());
     scene.index.start();
@@ -258,7 +258,7 @@ describe("a node that invents records without end", () => {
     expect(onChainEventCount(scene.index.db)).toBe(0);
   });
 
-  test("for ever more accounts ends at the number of keys that the snapshot was said to have", async () => {
+  test("for more and more accounts ends at the number of keys that the snapshot was said to have", async () => {
     await using scene = await filling(chain);
     scene.snapshots.invent = ({ virtualShard, pageToken }) => {
       const page = Number(pageToken ?? 0);
@@ -273,7 +273,7 @@ describe("a node that invents records without end", () => {
     expect(onChainEventCount(scene.index.db)).toBeLessThan(2 * (1000 + 8 * PER_PAGE) + 1000);
   });
 
-  test("that says a number for which there is no room is not read", async () => {
+  test("that announces more keys than there is room for is not read", async () => {
     await using scene = await filling(chain);
     scene.snapshots.announcedKeys = 1e12;
     scene.index.roomBytes = 1e12;

@@ -276,7 +276,7 @@ describe("writes of a node that follows another", () => {
     expect(await node.writes.find(OWNER.fid, hash)).toMatchObject({ state: "merged" });
   });
 
-  test("503 and nothing stored while the upstream is away", async () => {
+  test("503 and nothing stored while the upstream is unreachable", async () => {
     const upstream = await startScriptedUpstream();
     await using node = await startTestWrites({ upstream });
     await upstream[Symbol.asyncDispose]();
@@ -364,7 +364,7 @@ describe("writes of a node that follows another", () => {
     expect(await node.writes.find(OWNER.fid, hash)).toMatchObject({ state: "merged" });
   });
 
-  test("several messages go in one call; after a failed one each is sent by itself, in order", async () => {
+  test("several messages are sent in one call; after a failed one each is sent by itself, in order", async () => {
     await using upstream = await startScriptedUpstream();
     await using node = await startTestWrites({ upstream });
     follow(upstream, node.node);
@@ -386,7 +386,7 @@ describe("writes of a node that follows another", () => {
     expect(upstream.received).toEqual([...hashes, ...hashes]);
   });
 
-  test("a queue that is full refuses", async () => {
+  test("a full queue refuses new writes", async () => {
     await using upstream = await startScriptedUpstream();
     await using node = await startTestWrites({ upstream, settings: ["writes.max_queued=1"] });
     expect(await node.submit([cast("a")])).toMatchObject({ ok: true });
@@ -412,7 +412,7 @@ describe("writes of a node that follows another", () => {
     expect(await first).toMatchObject({ ok: true, outcomes: [{ state: "queued" }] });
   });
 
-  test("messages that others send for a fid hold up no write of another owner", async () => {
+  test("messages that others send for a fid delay no write of another owner", async () => {
     await using upstream = await startScriptedUpstream();
     await using node = await startTestWrites({ upstream, timeoutMs: 2_000 });
     follow(upstream, node.node);

@@ -72,7 +72,7 @@ describe("unsigned bodies", () => {
     expect(likes(writes)).toBe(1);
   });
 
-  test("what the network has already makes no message", async () => {
+  test("what the network already has makes no message", async () => {
     await using writes = await startSigning();
     expect(await publish(writes, [UNLIKE])).toEqual(["unchanged"]);
     expect(await publish(writes, [LIKE])).toEqual(["merged"]);

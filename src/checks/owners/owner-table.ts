@@ -75,7 +75,7 @@ export const OWNER_CHECKS = [
     isSentOnce: true,
     sentence: "The API key {{ $labels.prefix }} expires in less than seven days.",
     resolution: "Resolves once the key has a later expiry or is deleted.",
-    remedy: "Set a later expiry, or replace it by another one.",
+    remedy: "Set a later expiry, or replace it with another one.",
     path: (id) => `/console/manage/keys/${id}`,
   },
   {
@@ -84,9 +84,9 @@ export const OWNER_CHECKS = [
     title: "Signer expires",
     severity: "notice",
     isSentOnce: true,
-    sentence: "A managed signer of fid {{ $labels.fid }} expires in less than seven days, unless it is used.",
+    sentence: "A managed signer of fid {{ $labels.fid }} expires in less than seven days unless it is used.",
     resolution: "Resolves once the signer is used or removed.",
-    remedy: "A message that it signs renews it. Otherwise the user approves another one.",
+    remedy: "Each message it signs renews it. Otherwise the user must approve another one.",
     path: () => "/console/manage/signers",
   },
   {

@@ -16,7 +16,7 @@ export const networkRows: readonly Check[] = [
   {
     id: "upstream_away",
     name: "UpstreamLost",
-    title: "Upstream away",
+    title: "Upstream unreachable",
     severity: "critical",
     scope: "node",
     isPublic: true,
@@ -27,7 +27,8 @@ export const networkRows: readonly Check[] = [
     openForSecs: 120,
     resolveForSecs: 60,
     sentence: "The followed node is not connected, or is not a Farcaster node.",
-    remedy: "`/status` has the last fault. Check the followed node, `upstream.url` and the network between.",
+    remedy:
+      "`/status` has the last fault. Check the followed node, `upstream.url` and the network between them.",
     runbook: "watch.md#health",
     promql: () => "svc_upstream_up == 0",
   },
@@ -47,7 +48,7 @@ export const networkRows: readonly Check[] = [
     resolution:
       "Resolves once the index has been less than {{ $value | humanizeDuration }} behind for {{ $labels.for }}.",
     remedy:
-      "If the applied block rises, the node is too slow: look at CPU and disk. If not, the followed node is behind or away.",
+      "If the applied block rises, the node is too slow: look at CPU and disk. If not, the followed node is behind or unreachable.",
     runbook: "watch.md#health",
     promql: ({ index_behind_secs }) =>
       `max without (shard) (svc_upstream_lag_seconds) > ${index_behind_secs}`,
@@ -78,9 +79,9 @@ export const networkRows: readonly Check[] = [
     value: (figures) => figures.max("trust_disputed_events"),
     openForSecs: 0,
     resolveForSecs: 60,
-    sentence: "The followed nodes say different things of the owner, the keys or the storage of an fid.",
+    sentence: "The followed nodes disagree on the owner, the keys or the storage of an fid.",
     remedy:
-      "`/status` has the fids and the nodes. Compare the events with a block explorer of Optimism, and remove the node that lies from `upstream.urls`.",
+      "`/status` has the fids and the nodes. Compare the events with a block explorer of Optimism, and remove the lying node from `upstream.urls`.",
     runbook: UNMATCHED,
     promql: () => "svc_trust_disputed_events > 0",
   },
@@ -124,11 +125,11 @@ export const networkRows: readonly Check[] = [
     openForSecs: 60,
     resolves: { below: STALL_SECS / 2 },
     resolveForSecs: 60,
-    sentence: "The followed nodes respond, and none has a block of the last minute.",
+    sentence: "The followed nodes respond, but none has a block from the last minute.",
     resolution:
       "Resolves once the newest block has been younger than {{ $value | humanizeDuration }} for {{ $labels.for }}.",
     remedy:
-      "The network itself may have stopped. Nothing is to be done here: following resumes with its next block.",
+      "The network itself may have stopped. There is nothing to do here: following resumes with its next block.",
     runbook: "watch.md#health",
     promql: () =>
       `max without (shard) (svc_upstream_lag_seconds) > ${STALL_SECS} and on (job, instance) sum by (job, instance) (svc_upstream_state{state="ok"}) > 0`,
@@ -143,9 +144,9 @@ export const networkRows: readonly Check[] = [
     value: (figures) => figures.max("trust_shards_differing"),
     openForSecs: 300,
     resolveForSecs: 60,
-    sentence: "The index has another state than the one that the network's validators signed.",
+    sentence: "The index differs from the state that the network's validators signed.",
     remedy:
-      "The log and the section `trust` of `/status` name accounts that no upstream could repair; `verify --roots` names what the disk has lost.",
+      "The log and the `trust` section of `/status` name accounts that no upstream could repair; `verify --roots` names what the disk has lost.",
     runbook: "../follow-the-network.md#what-is-verified",
     promql: () => "svc_trust_shards_differing > 0",
   },
@@ -163,9 +164,9 @@ export const networkRows: readonly Check[] = [
     },
     openForSecs: 300,
     resolveForSecs: 60,
-    sentence: "A shard has applied {{ $value }} blocks since the newest one that was proven.",
+    sentence: "A shard has applied {{ $value }} blocks since its newest proven block.",
     remedy:
-      "Accounts change faster than their roots are computed: `dirty` in the section `trust` of `/status` has how many wait. Give the node more CPU, or run `verify --roots`.",
+      "Accounts change faster than their roots are computed: `dirty` in the `trust` section of `/status` counts those that wait. Give the node more CPU, or run `verify --roots`.",
     runbook: "../follow-the-network.md#what-is-verified",
     promql: () =>
       Object.entries(PROOF_LAGS)

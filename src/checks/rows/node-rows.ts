@@ -21,14 +21,14 @@ export const nodeRows: readonly Check[] = [
     resolveForSecs: 0,
     sentence: "The node does not respond to Prometheus.",
     remedy:
-      "Look at the supervisor and the end of the log: exit code 1 is a setting to correct, 75 is worth another try.",
+      "Check the supervisor and the end of the log: exit code 1 means a setting to correct, 75 is worth a retry.",
     runbook: "install.md#exit-codes",
     promql: () => `up{job="svc"} == 0`,
   },
   {
     id: "restarts",
     name: "Restarts",
-    title: "Node restarts",
+    title: "Node keeps restarting",
     severity: "critical",
     scope: "node",
     isPublic: true,
@@ -57,7 +57,7 @@ export const nodeRows: readonly Check[] = [
     resolveForSecs: 30,
     sentence: "The thread {{ $labels.part }} does not respond.",
     remedy:
-      "See its last fault on the operator's page or in the log. A restart loses nothing that was acknowledged.",
+      "See its last error on the operator's page or in the log. A restart loses nothing that was acknowledged.",
     runbook: "watch.md#health",
     promql: () => "svc_node_part_up == 0 unless on (job, instance) svc_state_up == 0",
   },
@@ -75,7 +75,7 @@ export const nodeRows: readonly Check[] = [
     openForSecs: 900,
     resolveForSecs: 60,
     sentence: "The node has not been ready for 15 minutes.",
-    remedy: "`/ready` says why. A fill takes hours: silence the alert until its end.",
+    remedy: "`/ready` says why. A fill takes hours: silence the alert until it is done.",
     runbook: "watch.md#health",
     promql: () => "svc_node_ready == 0",
   },
@@ -135,9 +135,9 @@ export const nodeRows: readonly Check[] = [
     openForSecs: 600,
     resolves: ({ latency_ms }) => ({ below: latency_ms / 1000 }),
     resolveForSecs: 300,
-    sentence: "One request of a hundred takes {{ $value | humanizeDuration }} or longer.",
+    sentence: "One request in a hundred takes {{ $value | humanizeDuration }} or longer.",
     resolution:
-      "Resolves once 99 of a hundred requests have taken less than {{ $value | humanizeDuration }} for {{ $labels.for }}.",
+      "Resolves once 99 in a hundred requests have taken less than {{ $value | humanizeDuration }} for {{ $labels.for }}.",
     remedy: "See the busiest routes on the dashboard, then CPU, disk and `http.workers`.",
     runbook: "capacity.md#hardware",
     promql: ({ latency_ms }) =>

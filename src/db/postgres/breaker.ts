@@ -4,7 +4,7 @@ import { StateUnavailable } from "../state/unavailable.ts";
 /** The pause between two probes. */
 const PROBE_INTERVAL_MS = 500;
 /** The reason where another thread knows more. */
-export const NO_ANSWER = "PostgreSQL does not answer";
+export const NO_ANSWER = "PostgreSQL does not respond";
 
 /** Whether PostgreSQL is reachable, for all pools of a thread. What another thread finds counts, too. */
 export interface Breaker extends Disposable {
@@ -42,7 +42,7 @@ export function createBreaker(deps: BreakerDeps): Breaker {
         return;
       }
       if (!open) return;
-      log.info({ secs: Math.round((Date.now() - open.sinceMs) / 1000) }, "PostgreSQL answers again");
+      log.info({ secs: Math.round((Date.now() - open.sinceMs) / 1000) }, "PostgreSQL responds again");
       open = undefined;
       shared.awaySinceMs = undefined;
     }, probeIntervalMs);
@@ -62,7 +62,7 @@ export function createBreaker(deps: BreakerDeps): Breaker {
       if (open) return;
       open = { reason, sinceMs: Date.now() };
       shared.awaySinceMs = open.sinceMs;
-      log.warn({ reason }, "PostgreSQL does not answer: calls that need the state are refused");
+      log.warn({ reason }, "PostgreSQL does not respond: calls that need the state are refused");
       for (const listener of listeners) listener();
       probeLater();
     },

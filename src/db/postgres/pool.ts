@@ -99,7 +99,7 @@ export function openPgPool({ openDriver, connections, deadlineMs, breaker, stats
   breaker.onTrip(() => {
     const refused = waiters;
     waiters = [];
-    for (const { reject } of refused) reject(notSent("PostgreSQL does not answer"));
+    for (const { reject } of refused) reject(notSent("PostgreSQL does not respond"));
     replace(current);
   });
 
@@ -244,7 +244,7 @@ function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-const NO_ANSWER = "PostgreSQL did not answer in time";
+const NO_ANSWER = "PostgreSQL did not respond in time";
 
 /** The caller's deadline passed. The outcome is unknown. */
 class NoResponse extends Error {

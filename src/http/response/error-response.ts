@@ -13,7 +13,7 @@ const nameByStatus = new Map(
 );
 
 /** For a call that was not sent to the state. */
-const STATE_AWAY = "the state store does not answer; try again";
+const STATE_AWAY = "the state store does not respond; try again";
 const STORES_NOTHING = "the node cannot store anything now, which its operator can see: ";
 const CANNOT_READ = "the node cannot read its data now, which its operator can see";
 const STATE_BUSY = "the request could not be stored in time: it may or may not have been carried out";

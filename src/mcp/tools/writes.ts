@@ -16,7 +16,7 @@ const MAX_TEXT_CHARS = 10_000;
 const QUEUED = 202;
 
 const Step = Type.Union([Type.Literal("preview"), Type.Literal("written"), Type.Literal("queued")], {
-  description: "Nothing is written by a preview. Queued: on its way into the network.",
+  description: "Nothing is written by a preview. Queued: on its way to the network.",
 });
 const none = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 

@@ -47,7 +47,7 @@ class RpcError extends Error {
 }
 
 const REFUSALS: Readonly<Record<RegistryRefusal, () => RpcError>> = {
-  unserved: () => new RpcError("unserved", `this node answers ${SERVED}`),
+  unserved: () => new RpcError("unserved", `this node serves ${SERVED}`),
   "out-of-scope": () =>
     new RpcError("outOfScope", "this node does not follow the fid: see upstream.fids and upstream.fid_file"),
   malformed: () => new RpcError("reverted", "execution reverted"),

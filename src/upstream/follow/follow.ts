@@ -219,7 +219,7 @@ const NOT_A_BULK_SOURCE =
 
 /** What a node that has responded says it is. */
 function peerOf({ answer }: Endpoint): Peer {
-  if (!answer) throw new Error("a node is followed that has not answered");
+  if (!answer) throw new Error("a node is followed that has not responded");
   return answer;
 }
 

@@ -95,7 +95,7 @@ function toChanges(rows: readonly ChangeRow[], sinceVersion: number): Subscripti
 }
 
 /** Why the node deactivated a webhook whose receiver refuses further deliveries, as text for the owner. */
-export const GONE = "the receiver answered 410 Gone";
+export const GONE = "the receiver responded with 410 Gone";
 
 const deactivate = sql<{ seq: number }, [nowSecs: number, webhookId: string, version: number]>(
   "webhooks.deactivate",

@@ -84,7 +84,7 @@ test("a ban hides a user from lists under keys of its owner only, at once, and i
   expect(await authorsIn(FEED, 1)).toEqual([5, 4, 3]);
 });
 
-test("check 3: one URL a thousand times in turns under commits: no owner gets another's response, and without a key no list counts", async () => {
+test("check 3: a URL requested a thousand times by alternating owners under commits never returns another owner's response, and without a key no list counts", async () => {
   await send("POST", "/ban/", { fids: [4] }, 1);
   await send("POST", "/ban/", { fids: [5] }, 2);
   const bannedBy = new Map<number | undefined, number>([
@@ -120,7 +120,7 @@ test("the list of bans is its owner's, newest first, in pages", async () => {
   await send("DELETE", "/ban", { fids }, 2);
 });
 
-test("a private mute counts for one user under keys of one owner, and is in the user's list there", async () => {
+test("a private mute counts for one user under one owner's keys, and is in the user's list there", async () => {
   const viewed = `${FEED}&viewer_fid=6`;
   const mute = { fid: 6, muted_fid: 5 };
   expect(await send("POST", "/mute/", mute, 1)).toMatchObject({
@@ -218,7 +218,7 @@ test("an owner bans by signed requests, which reads under the owner's keys follo
   const actions = body.entries.map(({ action, fid }: { action: string; fid: number }) => `${action} ${fid}`);
   expect(actions).toContain("ban.add 5");
   expect(actions).toContain("ban.remove 77");
-  // A mute names who mutes, never whom.
+  // A mute names the muting user, never the muted one.
   expect(actions.filter((one: string) => one.startsWith("mute."))).toEqual(
     expect.arrayContaining(["mute.add 6", "mute.add 4", "mute.remove 6"]),
   );

@@ -36,7 +36,7 @@ test("check 33: without a registrar of the network, a follow is 501 with the rea
   expect(error.body).toMatchObject({ message: expect.stringContaining("no registrar") });
 });
 
-test("check 18: a follow and its end by the SDK are in the next reads, by every name of the channel", async () => {
+test("check 18: a follow and an unfollow with the SDK show in the next reads, under every name of the channel", async () => {
   activateChannels(node.db);
   expect(node.ingest(registers(KEY, walletOf(1)))).toBe("ok");
   const followed = async () => (await client.fetchUserChannels({ fid: USER })).channels.map(({ id }) => id);

@@ -82,7 +82,7 @@ test("before channels are part of the protocol, a role in one is 501 with the re
   expect(body).toMatchObject({ message: expect.stringContaining("not part of this network's protocol") });
 });
 
-test("roles by the SDK are in the next reads; what the network would refuse is refused with its reason", async () => {
+test("roles set with the SDK show in the next reads; what the network would refuse is refused with its reason", async () => {
   activateChannels(node.db);
   node.ingestAll([
     ownsWallet(OWNER),
@@ -141,7 +141,7 @@ test("roles by the SDK are in the next reads; what the network would refuse is r
   expect(await rolesIn()).toEqual([`owner ${OWNER}`, `member ${USER}`]);
 });
 
-test("a user leaves, joins only a channel that is open, and needs no message for a role that is there", async () => {
+test("a user leaves, joins only open channels, and needs no message for a role already held", async () => {
   expect((await respond(USER, true)).success).toBe(true);
   expect((await respond(USER, false)).success).toBe(true);
   expect((await respond(USER, false)).success).toBe(true);
@@ -152,7 +152,7 @@ test("a user leaves, joins only a channel that is open, and needs no message for
   expect(await rolesIn()).toEqual([`owner ${OWNER}`, `member ${USER}`]);
 });
 
-test("check 29: settings by a gasless key are 403 with the reason, by a key on chain 200", async () => {
+test("check 29: settings changed with a gasless key are 403 with the reason, with an on-chain key 200", async () => {
   expect(await write("PATCH", "/channel", GASLESS, { name: "Books" })).toMatchObject({
     status: 403,
     code: "signer_not_on_chain",
@@ -215,7 +215,7 @@ test("check 30: of two concurrent changes of different settings one succeeds, th
   });
 });
 
-test("pins, hidden casts and bans are in the next reads, and what is so already makes no message", async () => {
+test("pins, hidden casts and bans show in the next reads, and what is already so makes no message", async () => {
   const pin = async () => (await read(`/channel/pin?id=${KEY}`)).pin?.cast_hash ?? null;
   const hidden = async () =>
     (await read(`/channel/moderations?id=${KEY}`)).moderations.map(({ state }) => state);

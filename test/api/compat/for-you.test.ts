@@ -232,7 +232,7 @@ test("equals a plain model over small networks, in pages of any size, then conti
 
 const casts = (shown: readonly Shown[]) => shown.map(({ hash }) => hash);
 
-test("a blocked liker is no reason, at once; a cast that was deleted or is by a blocked author is left out", async () => {
+test("a blocked user's like stops counting at once; a deleted cast, or one by a blocked author, is left out", async () => {
   const { api, graph } = await start();
   for (const fid of [2, 3, 4]) graph.link(V, "follow", fid, fid);
   const liked = graph.post(5, 100, { text: "liked" });
@@ -278,7 +278,7 @@ test("without a viewer, without follows and under /v2/svc it is the trending fee
   expect(bad.status).toBe(400);
 });
 
-test("a walk stays in its ranking while it is kept, and continues in the newest afterwards", async () => {
+test("a walk stays in its ranking while that is kept, then continues in the newest", async () => {
   const { api, graph } = await start();
   graph.link(V, "follow", 2, 2);
   const posts = [10, 20, 30].map((at) => graph.post(5, at, { text: `${at}` }));

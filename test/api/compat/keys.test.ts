@@ -35,7 +35,7 @@ const oneOff = (key: string) => key.slice(0, -1) + (key.endsWith("1") ? "2" : "1
 describe("reads", () => {
   const read = (apiKey: string) => clientOf(apiKey).fetchBulkUsers({ fids: [3] });
 
-  test("need no key, but one of the service's form has to be valid and to have the scope", async () => {
+  test("need no key, but a key in the service's format must be valid and have the scope", async () => {
     const key = await keyWith(["read"]);
     for (const good of ["NONE", key, "5".repeat(64)]) expectPromised("fetchBulkUsers", await read(good));
     expect(await sdkError(read(oneOff(key)))).toEqual(INVALID);
@@ -112,7 +112,7 @@ describe("webhooks by key", () => {
     ]).toEqual([200, 403, 403]);
   });
 
-  test("a signature header rules the key out, and keys count for nothing under the service's own prefix", async () => {
+  test("a signature header takes precedence over the key, and keys are ignored under the service's own prefix", async () => {
     const key = await keyWith(["webhooks"]);
     const ask = async (path: string, headers: Record<string, string>) =>
       (await fetch(`${url}/v2/${path}`, { headers: { "x-api-key": key, ...headers } })).json();
@@ -141,7 +141,7 @@ describe("mini apps by key", () => {
     expect((await fetch(`${url}/v2/farcaster/frame/app/list`, { headers: withoutScope })).status).toBe(403);
   });
 
-  test("no key manages keys", async () => {
+  test("a key cannot manage keys", async () => {
     const key = await keyWith(["read", "write", "signers", "webhooks", "apps", "push"]);
     for (const prefix of ["svc", "farcaster"]) {
       const response = await fetch(`${url}/v2/${prefix}/api_key/list`, { headers: { "x-api-key": key } });
@@ -161,7 +161,7 @@ describe("push by key", () => {
     ] as const;
   };
 
-  test("the only app of the owner, or the send secret, sends, and reads its campaigns and tokens", async () => {
+  test("the owner's only app, or the send secret, sends and reads its campaigns and tokens", async () => {
     const { secret } = await appOf(3);
     for (const apiKey of [await keyWith(["push"]), secret]) {
       const [send, campaigns, tokens] = calls(apiKey);
@@ -183,7 +183,7 @@ describe("push by key", () => {
     });
   });
 
-  test("with two apps the key or the query names the app", async () => {
+  test("with two apps, the key or the query must name the app", async () => {
     const [one, two] = [await appOf(3), await appOf(3)];
     for (const call of calls(await keyWith(["push"]))) {
       expect(await sdkError(call())).toEqual({

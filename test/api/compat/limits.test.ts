@@ -18,7 +18,7 @@ async function keyOf(api: SignedApi, fields: object = {}) {
 /** Structured fields (RFC 9651) of the shape `"name";a=1;b=2`. */
 const FIELD = /^"(?:key|writes|anonymous)"(?:;[a-z]=\d+)+(?:, "(?:key|writes)"(?:;[a-z]=\d+)+)*$/;
 
-test("a key has its units, over all prefixes of paths; each response says what is left", async () => {
+test("a key has its units across all path prefixes; each response says how many are left", async () => {
   const api = open;
   const { secret } = await keyOf(api, { units_per_minute: 120, scopes: ["read", "write"] });
   const read = (path: string) =>
@@ -45,7 +45,7 @@ test("a key has its units, over all prefixes of paths; each response says what i
   ).toBe(429);
 });
 
-test("responses from the cache and 304 are charged, and 429 keeps no one else from the cached response", async () => {
+test("cached responses and 304s are charged, and a 429 keeps no one else from the cached response", async () => {
   const api = open;
   const { secret } = await keyOf(api, { units_per_minute: 10 });
   const headers = { "x-api-key": secret };
@@ -115,7 +115,7 @@ test("more than 20 unknown keys a minute from one address are 429, and its valid
   expect(await read(secret)).toBe(200);
 });
 
-test("with anonymous reads closed, reads of every prefix need a key, and nothing else does", async () => {
+test("with anonymous reads off, reads under every prefix need a key, and nothing else does", async () => {
   await using api = await start({ settings: ["http.anonymous=false"] });
   const { secret } = await keyOf(api);
   const { url } = api.api;
@@ -155,7 +155,7 @@ test("with anonymous reads closed, reads of every prefix need a key, and nothing
   expect(await hub.json()).toMatchObject({ errCode: "unauthenticated" });
 });
 
-test("the usage of a key is what was sent, by day and route, errors and refusals included", async () => {
+test("a key's usage matches what was sent, by day and route, including errors and refusals", async () => {
   const api = open;
   const { secret, api_key } = await keyOf(api, { units_per_minute: 40 });
   const read = (path: string) =>

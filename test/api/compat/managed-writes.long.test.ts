@@ -167,7 +167,7 @@ describe("who may write", () => {
 });
 
 describe("deleteCast", () => {
-  test("own ones, twice, and none of others", async () => {
+  test("deletes own casts, also twice, and no one else's", async () => {
     const { hash } = await publish("to be deleted");
     const twice = [hash, hash.slice(2)];
     for (const targetHash of twice) {
@@ -183,7 +183,7 @@ describe("deleteCast", () => {
 });
 
 describe("reactions", () => {
-  test("like and unlike within a second end as the last one says", async () => {
+  test("a like and an unlike within a second end as the last one says", async () => {
     const { hash } = await publish("liked");
     const reaction = { signerUuid, reactionType: ReactionType.Like, target: hash };
     const likes = async () => (await lookUp(hash)).reactions.likes_count;
@@ -196,7 +196,7 @@ describe("reactions", () => {
     }
   });
 
-  test("of a URL, and none of an unknown cast", async () => {
+  test("work for a URL, but not for an unknown cast", async () => {
     const target = "https://example.com/article";
     const reaction = { signerUuid, reactionType: ReactionType.Recast, target };
     expect(await client.publishReaction(reaction)).toMatchObject({ success: true });
@@ -250,7 +250,7 @@ describe("follows", () => {
 });
 
 describe("a profile", () => {
-  test("changes by the given fields, and one bad field changes nothing", async () => {
+  test("changes only the given fields, and one bad field changes nothing", async () => {
     const bio = "a new bio";
     await client.updateUser({
       signerUuid,
@@ -281,7 +281,7 @@ describe("a profile", () => {
 });
 
 describe("seen notifications", () => {
-  test("are those that the owner of the key has marked, and no others", async () => {
+  test("are only those that the owner of the key has marked", async () => {
     const { hash } = await publish("who likes this?");
     await client.publishReaction({ signerUuid: others, reactionType: ReactionType.Like, target: hash });
     const unseen = async (by = client) => {

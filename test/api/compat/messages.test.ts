@@ -70,7 +70,7 @@ describe("POST /message", () => {
     expect(((await found.json()) as { cast: { text: string } }).cast.text).toBe("by the SDK");
   });
 
-  test("what was signed counts, not forged data beside it", async () => {
+  test("counts what was signed, not forged data next to it", async () => {
     const message = cast("genuine");
     const forged = { ...jsonOf(message), data: jsonOf(cast("forged")).data };
     const { status, headers, body } = await publish(forged);
@@ -85,7 +85,7 @@ describe("POST /message", () => {
     expect(liveHashes(node.db)).not.toContain(hashOf(cast("forged")));
   });
 
-  test("takes a gasless key that the official library made, and what that key signs from then on", async () => {
+  test("accepts a gasless key that the official library made, and what that key signs from then on", async () => {
     const added = makeSigner("gasless by core");
     // The library compares it with the machine's clock, the node with its own.
     const deadline = 2 * DEFAULT_TIMESTAMP;
@@ -108,13 +108,13 @@ describe("POST /message", () => {
     expect(await publish(signedCast(FID, "by the gasless key", added))).toMatchObject(merged);
   });
 
-  test("takes octets, and a message that is there already", async () => {
+  test("accepts octets, and a message that is already stored", async () => {
     const message = cast("octets");
     for (let n = 0; n < 2; n += 1)
       expect(await publish(message)).toMatchObject({ status: 200, body: { success: true, state: "merged" } });
   });
 
-  test("asks for a key with the scope", async () => {
+  test("requires a key with the scope", async () => {
     const refused = async (apiKey: string) => {
       const { status, headers, body } = await publish(cast("no"), { "x-api-key": apiKey });
       return [status, headers.get("x-error-code"), body.message];

@@ -40,7 +40,7 @@ const get = async (path: string) => {
 const fidsOf = (users: readonly { fid: number }[]) => users.map(({ fid }) => fid);
 const nestedFids = (items: readonly { user: { fid: number } }[]) => items.map(({ user }) => user.fid);
 
-test("followers, followed users and mutual follows are records of a user, the last ones with their time", async () => {
+test("followers, followed users and mutual follows are user records, the last with their time", async () => {
   const { body } = await get("/followers?fid=1");
   expect(body.users).toMatchObject([
     { object: "follower", user: { object: "user", fid: 3 } },

@@ -103,7 +103,7 @@ describe("the SDK's signers", () => {
     expect((await fetch(`${api.url}/v2/farcaster/signer/?fid=3`)).status).toBe(200);
   });
 
-  test("may be created to sign less than everything", async () => {
+  test("may be created with fewer permissions than everything", async () => {
     const headers = { "x-api-key": await keyOf(["signers"]), "content-type": "application/json" };
     const create = async (permissions: readonly string[]) => {
       const body = JSON.stringify({ permissions });
@@ -126,7 +126,7 @@ describe("the SDK's signers", () => {
     expect(created).toMatchObject({ status: "pending_approval", signer_approval_url: expect.any(String) });
   });
 
-  test("are registered under both domains, and not by others or for the past", async () => {
+  test("are registered under both domains, but not by others or for the past", async () => {
     const signer = await client.createSigner();
     for (const domain of [CHAIN_REQUEST_DOMAIN, GASLESS_REQUEST_DOMAIN])
       expect(await register(signer, { domain })).toMatchObject({ status: "pending_approval" });
@@ -160,7 +160,7 @@ describe("the SDK's signers", () => {
     expect(log.body.entries[0]).toMatchObject({ fid: USER, signer_uuid: signerUuid, outcome: "ok" });
   });
 
-  test("of a link that two windows have open are approved once, and by one user", async () => {
+  test("are approved once and by one user when a link is open in two windows", async () => {
     const approve = (url: string | undefined, fid: number) =>
       approveSigner(local(url), { account: custody(fid), fid });
     const refusalsOf = async (url: string | undefined, fids: readonly number[]) => {
@@ -244,7 +244,7 @@ describe("the approval page", () => {
     }
   });
 
-  test("is over for an unknown token, in words", async () => {
+  test("says that the link is invalid for an unknown token", async () => {
     const response = await fetch(`${api.url}/approve/${"1".repeat(44)}`);
     expect([response.status, response.headers.get("content-type")]).toEqual([
       410,
@@ -253,7 +253,7 @@ describe("the approval page", () => {
     expect(await response.text()).toContain("link is over");
   });
 
-  test("takes no request of another origin, no unknown wallet and no rubbish", async () => {
+  test("refuses requests of other origins, unknown wallets and garbage", async () => {
     const page = await pageOf();
     const post = async (step: string, body: string, headers: Record<string, string> = {}) => {
       const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
@@ -280,7 +280,7 @@ describe("the approval page", () => {
   });
 });
 
-test("no seed is in a response, the state or the log, but for the export", async () => {
+test("no seed is in a response, the state or the log, except in the export", async () => {
   const { signer_uuid } = await approvedSigner();
   const body = { signer_uuid };
   const exported = await signed.call({ method: "POST", path: "/managed_signer/export", body, fid: OWNER });

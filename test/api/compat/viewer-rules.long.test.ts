@@ -149,7 +149,7 @@ interface ListCase {
   readonly isHidden: (item: Item, rules: Rules) => boolean;
   /** Whose list it is. */
   readonly subject?: number;
-  /** It has one page of at most so many items. */
+  /** It has one page of at most this many items. */
   readonly onePageOf?: number;
 }
 
@@ -283,7 +283,7 @@ function casesOf(model: Model, person: number): Readonly<Record<string, readonly
   };
 }
 
-/** Operations whose responses are no lists of people's acts, or that the request names each object of. */
+/** Operations whose responses are not lists of people's acts, or that the request names each object of. */
 const KEPT = [
   "GetUser GetUsers GetUserByUsername GetUserByCustodyAddress GetUserVerifications GetUsersByAddress GetUsersByXUsername",
   "GetCast GetCasts GetCastsByHash GetInteractions GetBlocks GetMutes GetUserStorageAllocations GetUserStorageUsage",
@@ -580,7 +580,7 @@ describe("a read with a viewer", () => {
   });
 });
 
-/** The sizes of the pages of a list of so many items. */
+/** The page sizes of a list with this many items. */
 function fullPages(count: number, limit: number): number[] {
   const sizes: number[] = [];
   for (let left = count; left > 0 || sizes.length === 0; left -= limit) sizes.push(Math.min(left, limit));

@@ -202,7 +202,7 @@ test("a webhook created in one dialect exists in the other with the same meaning
   expect(subscription.exclude).toEqual({ bans: false });
 });
 
-test("a webhook leaves out whom its owner bans unless it says otherwise", async () => {
+test("a webhook leaves out users banned by its owner unless it says otherwise", async () => {
   const webhook = await created();
   expect(webhook.subscription?.filters).not.toHaveProperty("exclude");
   const stored = await api.call({ method: "GET", path: `/webhook?webhook_id=${webhook.webhook_id}` });

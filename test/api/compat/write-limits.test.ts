@@ -41,7 +41,7 @@ async function call(secret: string, method: string, path: string, body: object) 
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
 
-test("each message takes a token of the key, before it is signed; what makes no message takes none", async () => {
+test("each message takes one token of the key before it is signed; what makes no message takes none", async () => {
   const signer_uuid = await importSigner(USER);
   const { secret } = await keyOf(7);
   const follow = (fids: readonly number[]) =>
@@ -62,7 +62,7 @@ test("each message takes a token of the key, before it is signed; what makes no 
   expect(cast.body.message).toContain("of this key");
 });
 
-test("a user's messages of an hour are counted over all keys, and a repetition takes none", async () => {
+test("a user's messages per hour are counted across all keys, and a repetition takes none", async () => {
   const signer_uuid = await importSigner(OTHER);
   const keys = await Promise.all([keyOf(120), keyOf(120)]);
   const publish = (text: string) =>

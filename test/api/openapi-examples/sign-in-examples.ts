@@ -141,7 +141,7 @@ export const signInExamples: Readonly<Record<string, OperationExample>> = {
 
 const LOGIN_URL = `https://node.example/login?client_id=${LOGIN_CLIENT_ID}`;
 
-/** The examples of the login page's calls by key, which the compat dialect alone has. */
+/** The examples of the login page's calls by key, which only the compat dialect has. */
 export const loginExamples = (user: Json): Readonly<Record<string, OperationExample>> => ({
   authorizeLogin: {
     query: { client_id: LOGIN_CLIENT_ID },

@@ -137,7 +137,7 @@ function withoutValues(value: Json): Json {
 const accepts = ({ request: pattern, paths }: AcceptedDifference, { request, path }: Difference) =>
   pattern.test(request) && paths.includes(path);
 
-test("219 responses of the reference node over 41 routes are those of this node, but for the listed differences", async () => {
+test("219 responses over 41 routes equal those of the reference node, except for the listed differences", async () => {
   const own = await askAll();
   const found: Difference[] = responses.flatMap(({ request, status, body }, at) => {
     const ours = own[at];

@@ -178,7 +178,7 @@ describe("errors", () => {
     expect(body).toMatchObject({ errCode, code, metadata: { errcode: [errCode] }, error: body.message });
   });
 
-  test("until the index is filled every read is 503 with Retry-After, and info responds", async () => {
+  test("every read is 503 with Retry-After until the index is filled, while info responds", async () => {
     let filled = false;
     await using filling = await startTestApi({ hubReads: { isFilled: () => filled } });
     const paths = Object.entries(filling.document.paths).flatMap(([path, item]) =>
@@ -198,7 +198,7 @@ describe("errors", () => {
     expect((await fetch(`${filling.url}/v1/fids`)).status).toBe(200);
   });
 
-  test("a node of some fids refuses the others, and marks what is partial", async () => {
+  test("a node that follows some fids refuses other fids, and marks what is partial", async () => {
     await using partial = await startTestApi({ hubReads: { followed: new Set([1]) } });
     partial.node.ingestAll(accountRecords(1));
     const refused = await fetch(`${partial.url}/v1/castsByFid?fid=2`);

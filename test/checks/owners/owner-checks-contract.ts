@@ -145,7 +145,7 @@ export function ownerChecksContract(open: () => Promise<OwnerCheckFixture>): voi
     expect(await openNow()).toEqual([]);
   });
 
-  test("an owner with many records at fault takes no other owner's place, neither in a look nor among what is open", async () => {
+  test("an owner with many failing records displaces no other owner, neither in a pass nor among open incidents", async () => {
     await using fixture = await fixtureOf(open);
     const { later, addWebhook, run, open: openNow } = fixture;
     const disable = (set: string, which: string) =>
@@ -161,7 +161,7 @@ export function ownerChecksContract(open: () => Promise<OwnerCheckFixture>): voi
     expect((await counts())[0]).toBe(MAX_OPEN_OF_CHECK);
     await later();
     expect(await counts()).toEqual([MAX_OPEN_OF_CHECK, 1]);
-    // Of the rest others have their turn, once some are over.
+    // The rest get their turn once some have ended.
     const ended = (await openNow()).flatMap(([, id, fid]) => (fid === OWNER ? [`'${id}'`] : [])).slice(0, 5);
     await disable("deactivated_at = NULL, deactivation_reason = NULL", `webhook_id IN (${ended})`);
     await later();
@@ -236,7 +236,7 @@ export function ownerChecksContract(open: () => Promise<OwnerCheckFixture>): voi
     expect(await openNow()).toEqual([]);
   });
 
-  test("checks that are off open nothing and are resolved, and a node without the lease looks at nothing", async () => {
+  test("checks that are off open nothing and are resolved, and a node without the lease checks nothing", async () => {
     await using fixture = await fixtureOf(open);
     const { later, clock, health, addWebhook, settings, start, open: openNow } = fixture;
     await addWebhook("a");

@@ -72,7 +72,7 @@ async function examined(
 
 const upstream = () => `upstream.url=${server.url}`;
 
-test("a node that can be followed and a machine that is fit have no finding but ok, and no file is left", async () => {
+test("has only ok findings for a followable node and a fit machine, and leaves no file", async () => {
   const findings = await examined([upstream()]);
   const levels = Object.fromEntries([...findings].map(([check, { level }]) => [check, level]));
   expect(levels).toMatchObject({
@@ -122,7 +122,7 @@ describe("the data directory", () => {
     });
   });
 
-  test("with the lock of a node is asked whether that is ready, instead of for free ports", async () => {
+  test("locked by a node is checked for readiness instead of free ports", async () => {
     using other = tempDir();
     const opened = openDataDir(other.path);
     try {
@@ -155,7 +155,7 @@ describe("the data directory", () => {
 });
 
 describe("the followed node", () => {
-  test("that no setting names is said to be none", async () => {
+  test("is reported as none when no setting names one", async () => {
     const findings = await examined([]);
     expect(findings.get("followed node")).toMatchObject({
       level: "ok",
@@ -233,7 +233,7 @@ describe("the followed node", () => {
     expect(findings.get("space for the index")?.level).toBe("warn");
   });
 
-  test("that accepts and says nothing does not hold the check up", async () => {
+  test("that accepts and says nothing does not delay the check", async () => {
     const silent = createServer((socket) => void socket.on("error", () => undefined));
     await new Promise<void>((resolve) => silent.listen(0, OWN_LOOPBACK, resolve));
     const { port } = silent.address() as AddressInfo;
@@ -346,7 +346,7 @@ test("a check writes nothing into a directory that exists", async () => {
   expect(readdirSync(`${other.path}/data`)).toEqual([]);
 });
 
-test("the history is looked at where there is one, and what was set aside is named", async () => {
+test("checks the history where there is one, and names what was set aside", async () => {
   using other = tempDir();
   const dir = `${other.path}/data`;
   mkdirSync(dir);
@@ -409,7 +409,7 @@ describe("the databases", () => {
     db.run(sql);
   };
 
-  test("are opened, and whole", async () => {
+  test("open and are intact", async () => {
     expect(await databasesAfter(() => {})).toEqual(whole);
   });
 
@@ -461,7 +461,7 @@ describe("the databases", () => {
     });
   });
 
-  test("of an earlier version are said to be migrated by the next start", () => {
+  test("of an earlier version are reported as migrated by the next start", () => {
     using db = openIndexInMemory();
     expect(assess(db, "older")).toEqual({
       check: "index",
@@ -494,7 +494,7 @@ describe("the databases", () => {
     });
   });
 
-  test("that SQLite does not take for databases fail as damaged, not as files that cannot be opened", async () => {
+  test("that SQLite does not recognize fail as damaged, not as unopenable files", async () => {
     const found = await databasesAfter((dir) => {
       for (const path of [indexPath(dir), statePath(dir)]) {
         const content = readFileSync(path);

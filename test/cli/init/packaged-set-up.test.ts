@@ -33,7 +33,7 @@ afterAll(() => Promise.all([mainnet.stop(), testnet.stop()]));
 
 /**
  * Checks and applies a set-up with the settings file of the packages and the permissions of their unit: root's file, which every user may
- * read, and a data directory of the user alone. `prepare`: a shell command on the data directory, in a mount namespace of its own.
+ * read, and a data directory that only the user may enter. `prepare`: a shell command on the data directory, in a mount namespace of its own.
  */
 async function setUp(dir: string, url: string, prepare = "true") {
   chmodSync(dir, 0o755);

@@ -93,7 +93,7 @@ describe("a scope of the followed node", () => {
 
 type Reply = (respond: (bytes: Uint8Array) => void, calls: number) => void;
 
-/** A node that can be followed by what GetInfo says, and answers lists as it likes. */
+/** A node that looks followable by GetInfo, and responds to lists as it likes. */
 async function hostile(
   lists: Reply,
 ): Promise<AsyncDisposable & { readonly url: string; readonly calls: () => number }> {
@@ -168,7 +168,7 @@ describe("a hostile followed node", () => {
     expect(peer.calls()).toBeLessThan(10);
   });
 
-  test.each(choices)("whose pages do not end is left: $kind", async (choice) => {
+  test.each(choices)("whose pages never end is abandoned: $kind", async (choice) => {
     const stranger = linkMessage(9, "follow", 4);
     await using peer = await hostile((respond, calls) => respond(page([stranger], `t${calls}`)));
     await expect(ask(peer.url, choice, { limits })).rejects.toThrow(UserError);
@@ -176,7 +176,7 @@ describe("a hostile followed node", () => {
   });
 
   test.each(choices)(
-    "that responds too slowly is left after the time for everything: $kind",
+    "that responds too slowly is abandoned after the time for everything: $kind",
     async (choice) => {
       await using peer = await hostile((respond, calls) => setTimeout(respond, 20, page([], `t${calls}`)));
       const timeouts = { callMs: 5000, allMs: 200 };
@@ -186,7 +186,7 @@ describe("a hostile followed node", () => {
     },
   );
 
-  test("that accepts and says nothing may respond later, so another try may work", async () => {
+  test("that accepts and says nothing may respond later, so a retry may work", async () => {
     using silent = Bun.listen({ hostname: OWN_LOOPBACK, port: 0, socket: { data: () => undefined } });
     const url = `http://${OWN_LOOPBACK}:${silent.port}`;
     const left = ask(url, { kind: "all" }, { timeouts: { callMs: 100, allMs: 5000 } });

@@ -146,7 +146,7 @@ describe("the set-up of a running node", () => {
     expect(readFileSync(upstream.fid_file, "utf8")).toContain("Fid 7 and its one follower");
   }, 60_000);
 
-  test("what the environment of the node forbids is said before anything is written: the node would not start again", async () => {
+  test("reports before writing what the node's environment forbids, because the node would not start again", async () => {
     using dir = emptyDir();
     const { setUp } = setUpIn(dir.path, undefined, { SVC_UPSTREAM_FIDS: "7" });
     const fids = Array.from({ length: 1500 }, (_, at) => at + 1);
@@ -156,7 +156,7 @@ describe("the set-up of a running node", () => {
     expect(readdirSync(dir.path)).toEqual(["data"]);
   }, 60_000);
 
-  test("a list of fids that is there already is in the way: the lines to paste would follow what is in it", async () => {
+  test("an existing list of fids blocks the set-up: the lines to paste would follow what is in it", async () => {
     using dir = emptyDir();
     const { file, setUp } = setUpIn(dir.path, undefined);
     const fids = Array.from({ length: 1500 }, (_, at) => at + 1);
@@ -207,7 +207,7 @@ describe("the set-up of a running node", () => {
   }, 120_000);
 
   test.skipIf(process.getuid?.() === 0 && !canBeNoOne)(
-    "check 25: says that the file cannot be written, and takes the one of the data directory; where nothing can be, nothing is",
+    "check 25: says that the file cannot be written and uses the one in the data directory; where neither works, writes nothing",
     async () => {
       for (const isDataWritable of [true, false]) {
         using dir = emptyDir();
@@ -228,7 +228,7 @@ describe("the set-up of a running node", () => {
     60_000,
   );
 
-  test("lists of fids: a file is named, and one that a followed node gave stands in the file of the data directory", async () => {
+  test("lists of fids: a file is named, and a list from a followed node goes into the file of the data directory", async () => {
     using dir = emptyDir();
     const list = `${dir.path}/my-fids`;
     writeFileSync(list, "3 4\nsecret-word\n");

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 
 /**
- * A process: mounts a FUSE at the directory that is its argument, says so, and then takes every request and answers none, as a
+ * A process: mounts a FUSE at the directory that is its argument, says so, and then takes every request and responds to none, as a
  * file system whose server hangs. What waits for it cannot be killed until this process ends.
  */
 

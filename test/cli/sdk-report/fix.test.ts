@@ -158,7 +158,7 @@ describe("what stays as it is", () => {
   ] as const)
     test(name, () => expect(fixedText(text, path ?? "a.ts")).toBe(text));
 
-  test("whatever stands around it: no line but those that are shown, no line more or less", () => {
+  test("keeps every other line, whatever surrounds it, and adds or removes none", () => {
     const piece = fc.constantFrom(
       ...[
         "https://api.neynar.com",

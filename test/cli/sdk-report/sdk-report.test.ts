@@ -415,7 +415,7 @@ fetch(base + "/${key}/bulk"); webhook("https://api.neynar.com/f/app/${key}/event
     expect(performance.now() - start).toBeLessThan(10_000);
   });
 
-  test("a file of comments that do not end is not searched for each end", () => {
+  test("a file of unterminated comments is not searched for each end", () => {
     const start = performance.now();
     blankComments("a.ts", `${"<!--".repeat(4_000)}\n`.repeat(60));
     // 30 ms; quadratic time was half a minute.
@@ -457,7 +457,7 @@ test("doctor --sdk prints the report of a folder, and exits with 1 if a call doe
   expect(out).toContain("11 files, SDK 3\n15 of 21 different calls work here.");
 });
 
-test("all that the examples of this repository call works", () => {
+test("every call in the examples of this repository works", () => {
   const examples = join(import.meta.dir, "../../../examples");
   const paths = [...new Bun.Glob("*/*.{ts,py,go,html}").scanSync(examples)];
   const report = reportOf(

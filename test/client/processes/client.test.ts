@@ -131,7 +131,7 @@ export { worker as default };`,
     expect(cursors).toEqual(all);
   }, 180_000);
 
-  test("ends a stream that the node refuses, instead of trying for ever", async () => {
+  test("ends a stream that the node refuses, instead of trying forever", async () => {
     const refused = streamEvents({ baseUrl: node.url, subscription: { "cast.created": { text: "(" } } });
     const failure = await refused.next().catch((cause: unknown) => cause);
     expect(failure).toBeInstanceOf(StreamRefused);

@@ -14,7 +14,7 @@ export interface FaultPlan {
   readonly stoppedMs: number;
   readonly frozenMs: number;
   readonly cutMs: number;
-  /** The most that lies between two faults, and that a killed server is away. */
+  /** The longest time between two faults, and that a killed server is away. */
   readonly pauseMs: number;
   /** Whether the lease of a killed node ends at once instead of after 8 seconds. */
   readonly endsLeases: boolean;

@@ -24,7 +24,7 @@ export const OWNERS = [200, 201];
 export const AUTHORS = [210, 211, 212];
 const USERS = Array.from({ length: 60 }, (_, n) => 300 + n);
 const HOOKS = ["/one", "/two"];
-/** A post that was on its way when its node was stopped comes when it continues. */
+/** A post that was on its way when its node was stopped arrives when it continues. */
 const WAKE_MS = 10_000;
 const LOOK_MS = 500;
 

@@ -49,7 +49,7 @@ describe("the demo phones", () => {
     expect((await phones.next(last, 1)).last).toBe(tokens.length);
   });
 
-  test("the second client asks to send every tenth later, and takes it then", () => {
+  test("the second client asks to send every tenth later, and then accepts it", () => {
     const phones = phonesNow();
     const tokens = tokensOf(phones, 200).get(2) ?? [];
     const { result } = phones.show(2, notification(tokens));

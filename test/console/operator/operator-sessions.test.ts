@@ -94,7 +94,7 @@ describe("a code", () => {
     expect(kindOf(sessions.issueCode("wrong", CLIENT))).toBe("unauthorized");
   });
 
-  test("of which there are 16: the oldest ends", () => {
+  test("is limited to 16: the oldest ends", () => {
     const { sessions, codeOf } = operator();
     const codes = Array.from({ length: 17 }, () => codeOf());
     expect(kindOf(sessions.open(codes[0] ?? "", key.publicKey, CLIENT))).toBe("unauthorized");

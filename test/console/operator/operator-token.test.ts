@@ -14,7 +14,7 @@ test("the operator's token is made once, readable only by its owner", () => {
   expect(readOperatorToken(dir.path)).toBe(token);
 });
 
-test("a token that others could read, or that is none, is replaced", () => {
+test("replaces a token that is invalid or that others could read", () => {
   using dir = tempDir();
   const path = join(dir.path, "operator.token");
   const token = ensureOperatorToken(dir.path);

@@ -35,7 +35,7 @@ test("an index from before the index of people gets it at the next start, once",
   expect(lacksPeople(reopened)).toBe(false);
 });
 
-test("a new index lacks nobody", () => {
+test("a new index is complete", () => {
   using index = temporaryIndex();
   expect(lacksPeople(index.db)).toBe(false);
 });

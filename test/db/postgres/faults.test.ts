@@ -9,7 +9,7 @@ import { startProxy } from "../../support/postgres/proxy.ts";
 import { HAS_POSTGRES, startPostgres } from "../../support/postgres/server.ts";
 
 /**
- * Of a statement; a caller waits seven fifths of it. What these tests wait for never ends by itself, or takes longer than a test may:
+ * The timeout of a statement; a caller waits seven fifths of it. What these tests wait for never ends by itself, or takes longer than a test may:
  * the time limit of the test shows that a call has a deadline.
  */
 const TIMEOUT_MS = 700;

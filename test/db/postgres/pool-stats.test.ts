@@ -41,7 +41,7 @@ test.skipIf(!HAS_POSTGRES)(
 );
 
 test.skipIf(!HAS_POSTGRES)(
-  "what one thread finds is known to all: none waits for a server that is away",
+  "what one thread finds is known to all: none waits for an unreachable server",
   async () => {
     await using database = await createDatabase({ timeoutMs: 1_000 });
     await using proxy = startProxy(Number(new URL(database.url).port));

@@ -58,7 +58,7 @@ describe("a side file", () => {
     expect(second.lines).toEqual([]);
   });
 
-  test("rolls back work that throws, which is a bug and no fault of the file", () => {
+  test("rolls back work that throws, which is a bug, not a fault of the file", () => {
     const { file, texts } = open();
     const bug = () =>
       file.write((db) => {
@@ -125,7 +125,7 @@ describe("a side file", () => {
     expect(texts()).toEqual(["1"]);
   });
 
-  test("that was removed is made again", () => {
+  test("that was removed is recreated", () => {
     const { add, path, texts } = open();
     add("a");
     for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });

@@ -156,7 +156,7 @@ describe("after kill -9", () => {
     expect(stateSecs(clock)).toBe(expected);
   });
 
-  test("a time that cannot be noted is no fault", () => {
+  test("a time that cannot be saved is not a fault", () => {
     markClock("/nowhere/at/all", createSteadyClock({ clock: new JumpingClock(START) }));
   });
 });

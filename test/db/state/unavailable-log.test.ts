@@ -3,7 +3,7 @@ import { createFaultLog, StateUnavailable } from "../../../src/db/state/unavaila
 import { ManualClock } from "../../support/clock.ts";
 import { logTo } from "../../support/log.ts";
 
-test("of equal errors one is logged every 10 seconds, of others each; an unavailable state once a minute", () => {
+test("logs equal errors once in 10 seconds, different ones each time, and an unavailable state once a minute", () => {
   const lines: { level: string; msg: string; suppressed?: number; campaignId?: string }[] = [];
   const log = logTo((line: string) => void lines.push(JSON.parse(line)));
   const clock = new ManualClock(1_000);

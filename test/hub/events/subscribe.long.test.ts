@@ -285,7 +285,7 @@ describe("Subscribe", () => {
     for (const one of [...open, other]) one.cancel();
   });
 
-  test("an idle node writes a block while anybody subscribes", async () => {
+  test("an idle node writes a block while anyone subscribes", async () => {
     await using node = await startLoggedNode({ heartbeatIntervalMs: 20 });
     node.merge(...accountRecords(1));
     const before = allIds(node).length;

@@ -54,7 +54,7 @@ function connection(windowBytes: number): ClientHttp2Session & Disposable {
   return Object.assign(session, { [Symbol.dispose]: () => session.destroy() });
 }
 
-/** Asks for all casts of fid 1, as a client behind a proxy. Its status comes with the headers if it is refused, else after the response. */
+/** Asks for all casts of fid 1, as a client behind a proxy. Its status arrives with the headers if it is refused, else after the response. */
 function ask(session: ClientHttp2Session, address: string) {
   const stream = session.request({
     ":method": "POST",

@@ -88,7 +88,7 @@ describe("a node that serves its state", () => {
     expect(await client.snapshots(3)).toEqual([]);
   });
 
-  test("refuses other heights, parts and tokens, and answers the next call", async () => {
+  test("refuses other heights, parts and tokens, and serves the next call", async () => {
     const page = { shard: 1, height: HEIGHT, virtualShard: 0 };
     const deep = {
       path: Array.from({ length: 126 }, () => 0),
@@ -143,7 +143,7 @@ describe("a node that serves its state", () => {
     });
   });
 
-  test("a client that asks for everything at once is refused beyond its share, and other calls are answered meanwhile", async () => {
+  test("a client that asks for everything at once is refused beyond its share, while other calls are served", async () => {
     const page = { shard: 1, height: HEIGHT, virtualShard: 7 };
     const codes = Promise.all(Array.from({ length: 200 }, () => codeOf(client.snapshotPage(page))));
     expect((await client.info()).numShards).toBe(2);

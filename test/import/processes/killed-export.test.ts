@@ -82,7 +82,7 @@ test("of several writers of one name one succeeds at most, with its own records;
   }
 });
 
-test("a link in the place of the partial file goes, and what it leads to stays", async () => {
+test("a link in place of the partial file is removed, and its target stays", async () => {
   using dir = tempDir();
   const path = `${dir.path}/export`;
   writeFileSync(`${dir.path}/other`, "other");

@@ -18,7 +18,7 @@ function castOf(fid: number): SignedMessage {
   return expectOk(decodeMessage(signMessage(data, accountSigner(fid))));
 }
 
-test("the rows of records follow each other from 0 to the end; a record that is no candidate has none", () => {
+test("the rows of records follow each other from 0 to the end; a record that is not a candidate has none", () => {
   const [first, second] = [castOf(1), castOf(2)];
   const packer = new CandidatePacker(FarcasterNetwork.FARCASTER_NETWORK_MAINNET, 3);
   for (const record of [first, undefined, second]) packer.add(record);

@@ -19,11 +19,11 @@ describe("the terms of a text", () => {
     ]);
   });
 
-  test("end where anything but a space stands between words", () => {
+  test("end where anything but a space separates words", () => {
     expect(terms("ramen, sushi. ramen sushi")).toEqual(["ramen", "sushi", "ramen sushi"]);
   });
 
-  test("of any text are words of 3 to 30 letters, alone or in pairs", () => {
+  test("of any text are words of 3 to 30 letters, single or in pairs", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         for (const term of topicTerms(text)) {

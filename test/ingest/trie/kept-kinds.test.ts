@@ -21,7 +21,7 @@ function trieOf(rests: readonly Uint8Array[]) {
   return { root: { kind: KIND, ...root }, keys: { ...trie.keys(), width: WIDTH } };
 }
 
-/** Applies to one kept key a change that comes `ageSecs` after it was read. */
+/** Applies to one kept key a change that arrives `ageSecs` after it was read. */
 function applyAfter(ageSecs: number, mayRead: boolean, change: Pick<ChangedKind, "keys">) {
   const kinds = new KeptKinds();
   const { root, keys } = trieOf([rest(1)]);

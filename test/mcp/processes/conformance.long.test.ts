@@ -97,7 +97,7 @@ async function run(command: string[], cwd: string, env = process.env): Promise<s
   return out;
 }
 
-/** Gives the names of the suite to what the node has in their place, and passes on all else as it came. */
+/** Gives the names of the suite to what the node has in their place, and passes on everything else unchanged. */
 function startRenaming(): Disposable & { readonly url: string } {
   const server = Bun.serve({
     port: 0,
@@ -135,7 +135,7 @@ async function resultsOf(revision: string): Promise<readonly CheckResult[]> {
   return (await Promise.all(files)).flat();
 }
 
-describe.skipIf(!IS_LONG)("MCP of the compiled program, looked at by others", () => {
+describe.skipIf(!IS_LONG)("MCP of the compiled program, tested by other implementations", () => {
   test("mcp check 2: the official suite passes for both revisions, but for what this server does not have", async () => {
     const failed = new Set<string>();
     const passed: Record<string, number> = {};

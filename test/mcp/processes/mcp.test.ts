@@ -271,7 +271,7 @@ describe("MCP of the compiled program", () => {
     expect((await leastCpuMs(["mcp", "--url", node.url])) / version).toBeLessThan(4.5);
   });
 
-  test("/llms.txt and the pages that it links are there without a key", async () => {
+  test("/llms.txt and the pages that it links are served without a key", async () => {
     const list = await (await fetch(`${node.url}/llms.txt`)).text();
     expect(list).toStartWith("# svc\n\n> ");
     const pages = [...list.matchAll(/\]\((\S+\/llms\/\S+\.md)\)/g)].map(([, url = ""]) => url);

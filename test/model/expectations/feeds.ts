@@ -48,7 +48,7 @@ export function feedExpectations({ view, fids, random }: ExpectationContext): Ex
   ];
 }
 
-/** Ids and URLs, alone and combined, without commas. */
+/** Ids and URLs, single and combined, without commas. */
 export function channelLists(some: readonly string[]): string[][] {
   return [
     ["books"],

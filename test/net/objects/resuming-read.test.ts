@@ -9,7 +9,7 @@ const UNENDING = new AbortController().signal;
 const QUICK: RetryPolicy = { maxFailures: 4, initialDelayMs: 1, maxDelayMs: 1, stallMs: 60_000 };
 
 interface Answer {
-  /** Of the content, after which the connection is cut, once the reader has them. */
+  /** Bytes of the content, after which the connection is cut, once the reader has them. */
   readonly bytes: number;
   /** Instead of the cut, nothing more arrives. */
   readonly isSilent?: boolean;
@@ -21,8 +21,8 @@ interface Answer {
   readonly status?: number;
 }
 
-/** A web server that ends its responses in the middle of what they state. `answer` says how, by the number of the request. */
-async function startCuttingServer(answer: (request: number) => Answer) {
+/** A web server that ends its responses in the middle of what they state. `respond` says how, by the number of the request. */
+async function startCuttingServer(respond: (request: number) => Answer) {
   const ranges: (string | undefined)[] = [];
   const sockets = new Set<Socket>();
   let cutsAt = Number.POSITIVE_INFINITY;
@@ -38,7 +38,7 @@ async function startCuttingServer(answer: (request: number) => Answer) {
         etag = '"a"',
         hasNoRanges = false,
         status,
-      } = answer(ranges.length);
+      } = respond(ranges.length);
       ranges.push(range);
       if (isMute) return;
       const start = hasNoRanges ? 0 : Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
@@ -171,7 +171,7 @@ test("a read gives up where a server without ranges sends no more than it sent b
   expect(requests).toBe(QUICK.maxFailures);
 });
 
-test("a read ends that was aborted while its response was on the way", async () => {
+test("a read that was aborted while its response was on the way ends", async () => {
   const stop = new AbortController();
   const open = async () => {
     stop.abort(new Error("the node is shutting down"));

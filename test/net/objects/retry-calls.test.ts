@@ -4,7 +4,7 @@ import { waitAfter } from "../../../src/net/objects/retry-calls.ts";
 
 const POLICY = { maxFailures: 2, initialDelayMs: 60_000, maxDelayMs: 60_000, stallMs: 60_000 };
 
-test("after its signal, no attempt is reported but the reason of the signal, whatever failed and how often", async () => {
+test("after its signal only the reason of the signal is reported, whatever failed and how often", async () => {
   const reason = new Error("the node is shutting down");
   const signal = AbortSignal.abort(reason);
   for (const cause of [new UserError("refused"), new Error("cut")]) {
@@ -13,7 +13,7 @@ test("after its signal, no attempt is reported but the reason of the signal, wha
   }
 });
 
-test("what fails again ends at once, and other failures at their limit", async () => {
+test("a permanent failure ends at once, other failures at their limit", async () => {
   const terms = { policy: POLICY, signal: new AbortController().signal };
   const refused = new UserError("refused");
   await expect(waitAfter("the file", refused, 1, terms)).rejects.toBe(refused);

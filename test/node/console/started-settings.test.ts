@@ -34,7 +34,7 @@ test("settings that prevented a start are copied before the file changes: a cras
   expect(existsSync(without.refused.file)).toBe(true);
 });
 
-test("a start that fails for another process or an absent server takes nothing back", () => {
+test("a start that fails because of another process or an absent server reverts nothing", () => {
   using dir = tempDir();
   const path = join(dir.path, "settings.toml");
   writeFileSync(path, "[http]\nmax_ids = 50\n");
@@ -149,7 +149,7 @@ describe("a file of the page that is not valid at a start", () => {
     expect(without?.refused.keys).toEqual(["log.level"]);
   });
 
-  test("gives way to the settings of the last start where it is no TOML, and to none where those are not valid either", () => {
+  test("gives way to the settings of the last start where it is not TOML, and to none where those are not valid either", () => {
     using dir = tempDir();
     const path = join(dir.path, "settings.toml");
     writeFileSync(path, "[http]\nanonymous = false\nmax_ids = 60\n");

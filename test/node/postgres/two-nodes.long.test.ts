@@ -14,11 +14,11 @@ import type { RunningNode } from "../../support/program.ts";
 const CAP = 5;
 /** Long enough for a few requests on a busy machine. */
 const GRACE_SECS = 5;
-/** Of a statement; a caller waits seven fifths of it. A server that is away never responds: the time limit of a test shows the deadline. */
+/** The timeout of a statement; a caller waits seven fifths of it. A server that is away never responds: the time limit of a test shows the deadline. */
 const TIMEOUT_MS = 2_500;
 /** The threads of a node that serve requests. */
 const MAX_THREADS = 8;
-const AWAY = "the state store does not answer; try again";
+const AWAY = "the state store does not respond; try again";
 
 const app = { name: "An app", app_url: "https://127.0.0.1" };
 const notification = { title: "T", body: "B", target_url: "https://127.0.0.1/" };
@@ -133,7 +133,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     expect(await readiness(a)).toBe(200);
     while ((await readiness(a, "?for=state")) !== 503) await Bun.sleep(50);
     const { message } = (await (await fetch(`${a.url}/ready?for=state`)).json()) as { message: string };
-    expect(message.match(/PostgreSQL does not answer/g)).toHaveLength(1);
+    expect(message.match(/PostgreSQL does not respond/g)).toHaveLength(1);
     await server.restart();
     await untilReady(a);
     isAway = false;
@@ -167,7 +167,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
   }, 180_000);
 
   test.skipIf(!IS_LONG)(
-    "under random faults of both, their PostgreSQL and the network, all that was acknowledged is there, and nothing twice",
+    "under random faults of both, their PostgreSQL and the network, everything acknowledged is there, exactly once",
     async () => {
       const { wrong } = await runMixedFaults({
         cluster,
@@ -244,7 +244,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     await Promise.all([untilReady(a), untilReady(b)]);
     const copies = await signedRequest(3, "GET", "/frame/app/list");
     expect((await copies(a)).status).toBe(200);
-    // What came after the copy includes a heartbeat of each that the node knows of: the kill may take the response to the last one,
+    // What followed the copy includes a heartbeat of each that the node knows of: the kill may take the response to the last one,
     // and a node that knows of none since the copy cannot tell it from the state before the kill.
     const beats = () => cluster.database.query("SELECT node_id, beat::int FROM svc.nodes ORDER BY node_id");
     const before = await beats();

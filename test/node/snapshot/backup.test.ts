@@ -76,7 +76,7 @@ describe("a backup", () => {
     expect(readFileSync(fixture.path("other/settings.toml"), "utf8")).toContain("23");
   });
 
-  test("that the operator's page asked for displaces none of the others, nor they it", async () => {
+  test("requested on the operator's page neither displaces others nor is displaced by them", async () => {
     using fixture = await openSnapshotNode();
     const clock = new ManualClock(NOW_SECS);
     const config = configWith(`data.dir=${fixture.dataDir}`, "backup.keep=2");

@@ -50,7 +50,7 @@ test.each([
   expect(verifyFnameSignature({ ...REAL, ...over }, real)?.reason).toBe("signature is not the name server's");
 });
 
-test("refuses a proof that somebody else signed", () => {
+test("refuses a proof that someone else signed", () => {
   const proof = signedFnameProof("alice", 1, makeWallet("owner").address, 1_700_000_000);
   expect(verifyFnameSignature(proof, TEST_NAME_SERVER.address)).toBeUndefined();
   expect(verifyFnameSignature(proof, real)).toBeDefined();

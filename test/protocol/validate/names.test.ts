@@ -47,7 +47,7 @@ describe("names", () => {
     "a.ETH",
     "é",
     "a.eth\n",
-  ])("%j is no name", (name) => {
+  ])("%j is not a name", (name) => {
     expect(isUsername(name)).toBe(false);
   });
 

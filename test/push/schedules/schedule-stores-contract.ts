@@ -136,7 +136,7 @@ export function scheduleStoresContract(
       expect(await schedules.fire(wave, campaign("c"), { ...limits, maxUnfinished: 2 })).toBe("sent");
     });
 
-    test("whom a schedule names is read by its campaigns only, each with its share", async () => {
+    test("the people that a schedule names are read by its campaigns only, each with its share", async () => {
       await using fixture = await prepare();
       const { schedules, campaigns } = fixture;
       const named = schedule("s", [START, START]);

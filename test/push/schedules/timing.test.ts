@@ -40,7 +40,7 @@ describe("a local time", () => {
     }
   });
 
-  test("that a change of the clock skips counts as the one after it, and of one that comes twice the first counts", () => {
+  test("that a clock change skips counts as the next one, and the first of a repeated one counts", () => {
     expect(due(local("2026-03-29T02:30"), "Europe/Berlin")).toBe("2026-03-29T01:30:00.000Z");
     expect(due(local("2026-10-25T02:30"), "Europe/Berlin")).toBe("2026-10-25T00:30:00.000Z");
     // Lord Howe moves by half an hour, Apia once left a day out.

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** A child process that writes lines, and is gone when its scope ends. */
+/** A child process that writes lines, and is killed when its scope ends. */
 export interface ChildProcess extends AsyncDisposable {
   readonly pid: number;
   readonly exited: Promise<number>;

@@ -37,7 +37,7 @@ const app = {
 };
 const manifest = { accountAssociation: association(DOMAIN), miniapp: app };
 
-/** What each host answers. */
+/** The response of each host. */
 const SITES: Readonly<Record<string, (path: string) => Response>> = {
   "app.example": (path) =>
     path === "/icon.png"
@@ -144,7 +144,7 @@ describe("check 24: a manifest of a domain", () => {
   });
 
   test.each(["127.0.0.1", "app.example:8443", "https://app.example", "localhost", "a b"])(
-    "%s is no domain: 400",
+    "returns 400 for %s, which is not a domain",
     async (domain) => {
       expect((await api.get(`/frame/manifest?domain=${encodeURIComponent(domain)}`)).status).toBe(400);
     },

@@ -6,7 +6,7 @@ import { installedPostgres } from "./installed.ts";
 
 /** A server that tests may connect to. */
 export interface PostgresAddress {
-  /** Of the superuser, without a database. */
+  /** The superuser's URL, without a database. */
   readonly url: string;
 }
 
@@ -27,7 +27,7 @@ export interface PostgresServer extends PostgresAddress, AsyncDisposable {
 }
 
 export interface ServerOptions {
-  /** Of a server with TLS. */
+  /** Set for a server with TLS. */
   readonly tls?: Credentials;
   /** Whether commits wait for the disk, as a benchmark needs it. */
   readonly isDurable?: boolean;

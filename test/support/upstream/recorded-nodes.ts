@@ -79,7 +79,7 @@ async function startNode(
     listing,
     announced: () => node.announced,
     contacts: () => encodedContacts(node.announces),
-    async answers(method) {
+    async beforeResponse(method) {
       calls.set(method, (calls.get(method) ?? 0) + 1);
       if (gate && (gate.method ?? method) === method) await gate.promise;
     },
@@ -233,7 +233,7 @@ export async function followNodes({
       await follower?.stop();
       follower = undefined;
     },
-    /** Waits for a state. Of the nodes no event says that theirs has changed. */
+    /** Waits for a state. No event says that a node's has changed. */
     async until(isOver: () => boolean) {
       using polling = new DisposableStack();
       polling.adopt(setInterval(wake, 5), clearInterval);

@@ -131,9 +131,9 @@ export async function startRecordedUpstream(
  * @param heads the newest block of each shard. A test may change it.
  * @param options.listing counts the lists of fids, which end genesis. Servers of one network share it. Default: its own.
  * @param options.announced the newest block of each shard as GetInfo says, of a node whose proxy keeps the response. Default: `heads`.
- * @param options.answers resolves when the server may answer a call of a method. Default: at once.
+ * @param options.beforeResponse resolves when the server may respond to a call of a method. Default: at once.
  * @param options.accounts the state that it serves; it is then not at genesis. Default: it serves its chain only.
- * @param options.channels answers the reads of channels. Default: they are not served.
+ * @param options.channels serves the reads of channels. Default: they are not served.
  * @param options.hasBlockShard false for a node that numbers its blocks itself: it has one shard, and serves no blocks of shard 0.
  */
 export async function serveRecording(
@@ -141,11 +141,11 @@ export async function serveRecording(
   heads: ReadonlyMap<number, number>,
   {
     hasBlockShard = true,
-    /** The answer to GetConnectedPeers, encoded. */
+    /** The response to GetConnectedPeers, encoded. */
     contacts = (): Uint8Array => new Uint8Array(),
     listing = { count: 0 },
     announced = () => heads,
-    answers = async (_method: string) => {},
+    beforeResponse = async (_method: string) => {},
     accounts = undefined as RecordedAccounts | undefined,
     channels = undefined as Client | undefined,
   } = {},
@@ -166,7 +166,7 @@ export async function serveRecording(
     },
     {
       getInfo: unary(
-        () => answers("GetInfo"),
+        () => beforeResponse("GetInfo"),
         () => {
           const shardInfos = [...announced()]
             .filter(([shard]) => hasBlockShard || shard === 1)
@@ -180,16 +180,16 @@ export async function serveRecording(
           ).finish();
         },
       ),
-      getConnectedPeers: unary(() => answers("GetConnectedPeers"), contacts),
+      getConnectedPeers: unary(() => beforeResponse("GetConnectedPeers"), contacts),
       getFids: unary(
-        () => answers("GetFids"),
+        () => beforeResponse("GetFids"),
         () => {
           listing.count += 1;
           return new Uint8Array();
         },
       ),
       getEvents: unary(
-        () => answers("GetEvents"),
+        () => beforeResponse("GetEvents"),
         ({ shardIndex, startId, stopId, pageSize = 1000 }: EventsRequest) => {
           const shard = shardIndex ?? 0;
           const found = (recording().events.get(shard) ?? []).filter(
@@ -202,7 +202,7 @@ export async function serveRecording(
         },
       ),
       getShardChunks: unary(
-        () => answers("GetShardChunks"),
+        () => beforeResponse("GetShardChunks"),
         ({ shardId, startBlockNumber, stopBlockNumber }: ShardChunksRequest) => {
           const writer = new BinaryWriter();
           for (const { number, bytes } of recording().chunks.get(shardId) ?? [])
@@ -212,7 +212,7 @@ export async function serveRecording(
         },
       ),
       getOnChainEvents: unary(
-        () => answers("GetOnChainEvents"),
+        () => beforeResponse("GetOnChainEvents"),
         ({ fid, eventType }: OnChainEventRequest) => {
           const found = [...recording().events].flatMap(([shard, all]) =>
             all.flatMap(({ id, bytes }) => {
@@ -226,7 +226,7 @@ export async function serveRecording(
         },
       ),
       async getBlocks(call: ServerWritableStream<BlocksRequest, Uint8Array>) {
-        await answers("GetBlocks");
+        await beforeResponse("GetBlocks");
         if (!hasBlockShard) return void call.emit("error", { code: status.UNIMPLEMENTED, details: "" });
         const { startBlockNumber, stopBlockNumber } = call.request;
         for (const { number, bytes } of isGenesis() ? [] : recording().blocks)
@@ -239,7 +239,7 @@ export async function serveRecording(
         let sent = heads.get(shard) ?? 0;
         // A test moves the heads.
         const timer = setInterval(async () => {
-          await answers("Subscribe");
+          await beforeResponse("Subscribe");
           const head = heads.get(shard) ?? 0;
           for (const { id, bytes } of head > sent ? (recording().events.get(shard) ?? []) : [])
             if (blockOfEvent(id) > sent && blockOfEvent(id) <= head) call.write(bytes);
@@ -301,9 +301,9 @@ export function rawMethod<Request>(name: string, request: { decode(bytes: Uint8A
   };
 }
 
-function unary<Request>(answers: () => Promise<void>, respond: (request: Request) => Uint8Array) {
+function unary<Request>(beforeResponse: () => Promise<void>, respond: (request: Request) => Uint8Array) {
   return async (call: ServerUnaryCall<Request, Uint8Array>, callback: sendUnaryData<Uint8Array>) => {
-    await answers();
+    await beforeResponse();
     callback(null, respond(call.request));
   };
 }

@@ -54,7 +54,7 @@ export interface Outcome {
   readonly record: IngestRecord;
   readonly refusal: Rejection | undefined;
   readonly changes: readonly Change[];
-  /** Of an fname transfer: the previous proof of the name. */
+  /** For an fname transfer: the previous proof of the name. */
   readonly displacedProof: UserNameProof | undefined;
 }
 

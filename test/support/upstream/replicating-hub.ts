@@ -21,7 +21,7 @@ export interface ReplicatingHub extends ServedNetwork {
   readonly url: string;
   readonly pinned: PinnedIndex;
   readonly address: string;
-  /** Answered calls of a method. */
+  /** Calls of a method that got a response. */
   callsOf(method: string): Promise<number>;
 }
 

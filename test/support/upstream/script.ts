@@ -144,7 +144,7 @@ export function makeScript(
 
 /**
  * Verifications around the boundary: one of the last second before it that shard 0 decides again in the next, because it is dated later;
- * and so many of one fid that the shard of their author has no room for all, while shard 0 has.
+ * and as many of one fid as the shard of their author has no room for, while shard 0 has.
  */
 function atBoundary(draft: Draft, isActive: boolean): Action[] {
   const [, second, third] = draft.people;

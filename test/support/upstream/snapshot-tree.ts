@@ -66,7 +66,7 @@ export class SnapshotTree {
       if (!subtree) return { entries: [], accounts: [], nextPageToken: undefined };
       levels = [this.#childrenOf(subtree)];
     }
-    // Of each level, the subtree whose children it has.
+    // For each level, the subtree whose children it has.
     const parents = levels.map((_, depth) => this.#find([...top, ...path.slice(0, depth)]));
     let nextPageToken: string | undefined;
     for (;;) {

@@ -110,7 +110,7 @@ describe("with trust.events = rpc", () => {
     expect(confirm.disputes()).toEqual([{ fid: FID, type: 3, upstreams: [] }]);
   });
 
-  test("an invented transfer far in the future is no reason to wait for it", async () => {
+  test("an invented transfer far in the future is not waited for", async () => {
     node.ingestEvent(transferEvent(FID, seller, thief, { block: 999_999_999 }));
     expect(await custody()).toEqual(seller);
   });

@@ -55,7 +55,7 @@ describe("upstream.discover", () => {
     expect(liar.calls.get("GetInfo")).toBe(1);
   });
 
-  test("one is no second witness of who owns an fid", async () => {
+  test("is not a second witness of who owns an fid", async () => {
     await using followed = await followNodes({ nodes: 3, named: 1, lastBlock: 40, discovery });
     const [first, ...found] = followed.nodes as [RecordedNode, RecordedNode, RecordedNode];
     await followed.allApplied(40);
@@ -105,7 +105,7 @@ describe("the addresses that are tried", () => {
     expect(await triedOf(announced, 1)).toEqual([]);
   });
 
-  test("are at most 32 of one answer, which a flood does not change", async () => {
+  test("are at most 32 of one response, which a flood does not change", async () => {
     const flood = Array.from({ length: 5000 }, (_, at) => `http://n${at}.example:1`);
     expect(await triedOf(flood, DEVNET, 1)).toHaveLength(32);
   });

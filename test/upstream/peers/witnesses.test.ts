@@ -7,7 +7,7 @@ import { callsAtOnce } from "../../support/upstream/calls.ts";
 import { serveRecording } from "../../support/upstream/recorded.ts";
 import { chain, LAST_BLOCK, SHARDS, validators } from "../../support/upstream/recorded-nodes.ts";
 
-test("a node whose last question failed is no node to follow for a while, and a witness as soon as it responds", async () => {
+test("a node whose last question failed is not followed for a while, and is a witness as soon as it responds", async () => {
   const heads = new Map(SHARDS.map((shard) => [shard, LAST_BLOCK]));
   using first = await serveRecording(() => chain, heads, { listing: { count: 2 } });
   using second = await serveRecording(() => chain, heads, { listing: { count: 2 } });

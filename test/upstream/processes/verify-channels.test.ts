@@ -164,7 +164,7 @@ test("the channels of an fid are those that it owns or has a role in, on either 
   ]);
 });
 
-test("what the index has from shard 0 before the upstream's data shards is no difference, an older fault is", async () => {
+test("what the index has from shard 0 before the upstream's data shards is not a difference, an older fault is", async () => {
   // The upstream has repeated the first 50 events of shard 0; the index has 60.
   const behind = Object.assign(Object.create(client), {
     info: async () => ({ shardInfos: [0, 1].map((shardId) => ({ shardId, maxHeight: 5 })) }),

@@ -29,7 +29,7 @@ const response = (
 
 const kindOf = (status: number) => classifyOutcome(response(status), attempted).verdict.kind;
 
-test("classifies each status as delivered, retry, failed or gone", () => {
+test("classifies each status as delivered, retry, failed or permanently removed", () => {
   for (const status of [200, 201, 202, 204, 299])
     expect([status, kindOf(status)]).toEqual([status, "delivered"]);
   for (const status of [408, 425, 429, 500, 501, 502, 503, 504, 599])

@@ -297,7 +297,7 @@ test("deactivates on 410; queued deliveries are sent after the owner reactivates
   expect(await bench.list(hook)).toHaveLength(3);
   expect([record?.active, record?.health.deactivationReason]).toEqual([
     false,
-    "the receiver answered 410 Gone",
+    "the receiver responded with 410 Gone",
   ]);
   bench.time.advanceMs(86_400_000);
   expect(receiver.requests).toHaveLength(1);

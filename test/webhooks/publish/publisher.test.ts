@@ -165,7 +165,7 @@ describe("publisher", () => {
     expect(outboxBacklog(writer.db).events).toBe(0);
   });
 
-  test("leaves out whom a webhook excludes, and whom its owner bans at that moment", async () => {
+  test("leaves out users that a webhook excludes, and those its owner bans at that moment", async () => {
     using fixture = await startFixture(1, 2, 3);
     const { writer, addWebhook, run, deliveries, moderation } = fixture;
     const listed = await addWebhook({ "cast.created": {}, exclude: { fids: [2] } });

@@ -36,7 +36,7 @@ afterAll(() => {
 });
 
 const now = () => Math.floor(writer.clock.nowMs() / 1000);
-/** Casts of another time than that of the clock are no events. */
+/** Casts of another time than that of the clock are not events. */
 const castAt = () => DEFAULT_TIMESTAMP + now() - DEFAULT_NOW_SECS;
 const storesOfProcess = () =>
   createLocalStores(state, {
@@ -188,7 +188,7 @@ test("checks 11 and 12: a replay of what is missing sends exactly the rest, once
   const events = state.sqlite.query<{ event_id: string }, []>("SELECT event_id FROM delivery_events").all();
   const ids = new Set(events.map(({ event_id: id }) => messageIdOf(id, HOOK)));
   expect(received.every((id) => ids.has(id))).toBe(true);
-  // The five that had failed came again under the ids that the receiver knows.
+  // The five that had failed arrived again under the ids that the receiver knows.
   expect(atFirst.filter((id) => received.includes(id))).toHaveLength(5);
   expect(await stores.replays.find("replay-1")).toMatchObject({ state: "done", sent: 305 });
 

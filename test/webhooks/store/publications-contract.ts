@@ -129,7 +129,7 @@ export function publicationsContract(name: string, open: OpenDeliveries): void {
       expect(await publications.publish(matched)).toMatchObject({ queued: 1 });
     });
 
-    test("events for a full queue are dropped at once, for that webhook alone", async () => {
+    test("events for a full queue are dropped at once, only for that webhook", async () => {
       const { addWebhook, publish, event, health, rows, take, settle } = await start();
       const hooks = [await addWebhook(1), await addWebhook(2)];
       await publish(Array.from({ length: MAX_QUEUED }, (_, n) => event(n, "hook-1")));

@@ -113,7 +113,7 @@ export function settlementsContract(name: string, open: OpenDeliveries): void {
       expect(await fail(3 * dayLater)).toBeUndefined();
     });
 
-    test("a receiver that is gone deactivates its webhook at once; attempts in flight change nothing", async () => {
+    test("a receiver that responds with 410 deactivates its webhook at once; attempts in flight change nothing", async () => {
       const { addWebhook, publish, event, take, settle, claim, webhooks, list } = await start();
       const hook = await addWebhook(1);
       await publish([event(1, hook), event(2, hook), event(3, hook)]);

@@ -221,7 +221,7 @@ export function writeStoreContract(name: string, openFixture: () => Promise<Fixt
       expect(await store.mergedMessages(other.request)).toEqual([]);
     });
 
-    test("a queue that is full takes nothing, and stores no key", async () => {
+    test("a full queue accepts nothing, and stores no key", async () => {
       await using fixture = await openFixture();
       const { store } = fixture.open();
       leasesOf(await store.begin(newWrite(null, 1, 2), 3));

@@ -216,7 +216,7 @@ export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
   return [
     op({
       ...rest,
-      description: `${description} Needs an API key with the scope \`${scope}\`. 202: on its way into the network; \`GET /message\` says what became of it.`,
+      description: `${description} Needs an API key with the scope \`${scope}\`. 202: on its way to the network; \`GET /message\` says what became of it.`,
       security: "apiKey",
       access: requireKey(scope),
       body: documentedOnly(body),

@@ -42,7 +42,7 @@ const PUBLISH = `The body is one message of the protocol that its author has sig
 
 200: the message is merged and synced, and every read of this node shows it. 202: it is on its way, and is submitted again, byte for byte, until the network takes or refuses it; \`GET /message\` says which. What is answered with 4xx, 502 or 503 is not in the network and never will be. A message that the network has already is a success.
 
-With \`Idempotency-Key\` a repetition gets the first answer, for a day. \`x-error-code\` names the cause of an error.`;
+With \`Idempotency-Key\` a repetition gets the first response, for a day. \`x-error-code\` names the cause of an error.`;
 
 export const messageOperations = [
   op({
@@ -71,7 +71,7 @@ export const messageOperations = [
     path: "/message",
     summary: "What became of a write",
     description:
-      "Of the owner of the key, for seven days: every message that was answered with 202, and those that were published with an idempotency key or on a node that follows another.",
+      "Of the owner of the key, for seven days: every message that got a 202, and those that were published with an idempotency key or on a node that follows another.",
     query: { hash: hash({ description: "The message's hash" }) },
     security: "apiKey",
     access: requireKey("write"),

@@ -32,7 +32,7 @@ const OwnWrite = object(
   {
     message: nullable(Hash),
     state: Type.Union([Type.Literal("merged"), Type.Literal("queued"), Type.Literal("unchanged")], {
-      description: "`queued`: on its way into the network. `unchanged`: it was so before",
+      description: "`queued`: on its way to the network. `unchanged`: it was so before",
     }),
   },
   { $id: "OwnWrite" },

@@ -168,10 +168,10 @@ describe("check 34: the operator's page", () => {
   });
 
   test("pauses and resumes, which owners see, and counts a signed change once", async () => {
-    await change("pause", { what: "deliveries", reason: "the receiver moves" });
+    await change("pause", { what: "deliveries", reason: "the receiver is moving" });
     const paused = {
       name: "deliveries",
-      reason: "the receiver moves",
+      reason: "the receiver is moving",
       paused_by: expect.stringMatching(/^the console of /),
     };
     const switches = async () =>

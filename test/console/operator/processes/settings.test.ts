@@ -107,7 +107,7 @@ afterAll(async () => {
 
 const USER = "/v2/svc/user?fid=3";
 
-test("check 39: changed settings are in force on every worker at once, in a private file, and taken back", async () => {
+test("check 39: changed settings are in force on every worker at once, in a private file, and can be reverted", async () => {
   expect((await change({ "http.anonymous": false })).body).toEqual({
     applied: ["http.anonymous"],
     at_start: [],
@@ -254,7 +254,7 @@ test("check 39: changes are in the audit log, and what waits for a start is in f
   expect(done.at(-1)).toMatchObject({ action: "node.restart" });
 });
 
-test("what prevents a start from the page is taken back at that start: the log and the page say so, what was in force stays", async () => {
+test("what prevents a start from the page is reverted at that start: the log and the page say so, what was in force stays", async () => {
   const started = () => node.logs().split('"msg":"Read the settings"').length;
   await change({ "http.anonymous_units_per_minute": 4_000, "index.max_bytes": 60_000_000_000 });
   // An address of documentation, which no machine has.

@@ -83,7 +83,7 @@ test("a hidden tab asks for nothing; what was due by then is asked for when it i
   expect(startedAtMs).toHaveLength(3);
 });
 
-test("one that waits first begins after the interval; a stopped one never again", async () => {
+test("a delayed poller begins after the interval; a stopped one never again", async () => {
   const { time, startedAtMs, polling, answer } = startCounted({ waitsFirst: true });
   expect(startedAtMs).toEqual([]);
   time.advanceMs(EVERY_MS);

@@ -37,7 +37,7 @@ describe("a call of the node", () => {
     const failure = await failureOf(
       callNode(urlOf("/silent"), { method: "POST", limitMs: LIMIT_MS }, () => 1),
     );
-    expect((failure as Error).message).toContain("It may still have done it");
+    expect((failure as Error).message).toContain("It may have succeeded");
   });
 
   test("whose response never ends gets more time with each sign of life", async () => {
@@ -59,8 +59,8 @@ describe("a call of the node", () => {
     expect(await call).toEqual(new Error("left"));
   });
 
-  test("with half a response says so", async () => {
+  test("with an incomplete response says so", async () => {
     const failure = await failureOf(request({ method: "GET", path: urlOf("/torn") }));
-    expect(failure).toMatchObject({ status: 200, message: "the response is not complete" });
+    expect(failure).toMatchObject({ status: 200, message: "the response is incomplete" });
   });
 });

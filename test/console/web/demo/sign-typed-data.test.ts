@@ -59,7 +59,7 @@ test("typed data has the hash that viem computes", () => {
   );
 });
 
-test("the signature is that of viem with the same key", async () => {
+test("the signature equals viem's with the same key", async () => {
   const keys = demoKeys(17)?.custody;
   if (!keys) throw new Error("no keys");
   const typed = {
@@ -82,7 +82,7 @@ test.each([
   ["uint256[]", [1]],
   ["Missing", {}],
   ["bytes", "0xzz"],
-])("a value that is no %s is refused: %j", (type, value) => {
+])("a value that is not a valid %s is refused: %j", (type, value) => {
   const typed = {
     domain: { name: "x" },
     types: { A: [{ name: "a", type }] },

@@ -36,7 +36,7 @@ describe("nearest names", () => {
     );
   });
 
-  test("are those with the fewest changes; the search is by the begin of the name", () => {
+  test("are those with the fewest edits; the search uses the start of the name", () => {
     const users = ["mirabel", "mirawren", "miranda", "mira"].map((username) => ({ username }));
     expect(nearestNames("mirawrenn", users, 2).map(({ username }) => username)).toEqual([
       "mirawren",

@@ -43,14 +43,14 @@ describe("the form of an API key", () => {
     });
   });
 
-  test("takes a last day to the end of it, and refuses one that is over or none", () => {
+  test("accepts a last day, until it ends, and refuses a past or invalid one", () => {
     const ends = keyValues({ ...emptyKeyDraft, expires_at: "2027-01-31" }).expires_at ?? 0;
     expect(new Date(ends * 1000)).toEqual(new Date(2027, 1, 1));
     const problemOf = (day: string) => keyProblems({ ...emptyKeyDraft, expires_at: day }, NOW_MS).expires_at;
     expect(problemOf("")).toBeUndefined();
     expect(problemOf("2026-11-23")).toBeUndefined();
     for (const day of ["2026-11-20", "2027-02-30", "soon"])
-      expect(problemOf(day)).toBe("A day in the future, or nothing.");
+      expect(problemOf(day)).toBe("A day in the future, or empty.");
   });
 
   test("names the field that is wrong", () => {

@@ -54,8 +54,8 @@ describe("a send", () => {
 
   test.each([
     ["http://bread.example/x", "An https URL."],
-    ["https://other.example/x", "Clients open it on the host of the app only: bread.example."],
-    ["https://bread.example:8443/", "Clients open it on the host of the app only: bread.example."],
+    ["https://other.example/x", "Clients only open pages on the app's host: bread.example."],
+    ["https://bread.example:8443/", "Clients only open pages on the app's host: bread.example."],
     ["", "An https URL."],
   ])("to %p has a problem", (target_url, problem) => {
     expect(sendProblems({ ...draft, target_url }, APP_URL)).toEqual({ target_url: problem });

@@ -5,7 +5,7 @@ import { timeParam, WIDTHS, windowOf, withSelection } from "../../../../src/cons
 const NOW = 1_790_000_000;
 
 describe("the window of a URL", () => {
-  test("is live at the end of the minute without a time, or with one that is none or later", () => {
+  test("is live at the end of the minute without a time, or with an invalid or future one", () => {
     const end = NOW - (NOW % 60) + 60;
     for (const query of [{}, { at: "yesterday" }, { at: "2099-01-01T00:00Z" }, { at: "<script>" }] as Record<
       string,

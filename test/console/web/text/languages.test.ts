@@ -305,7 +305,7 @@ test.each([
   ],
   [
     "this machine is 400 s behind the followed node: signed requests are refused",
-    "dieser Rechner geht 400 s hinter dem gefolgten Knoten: Signierte Anfragen werden abgelehnt",
+    "dieser Rechner geht 400 s hinter dem Quellknoten: Signierte Anfragen werden abgelehnt",
   ],
   [
     "/data/index.db is of this version, and it is whole",
@@ -316,7 +316,7 @@ test.each([
 });
 
 test.each(["3383", "10.0.0.1", "0.14.0", "5,000,00 MB", "/data/1.5 GB", "1.5:3383"])(
-  "%s in a finding is no number with separators",
+  "%s in a finding is not a number with separators",
   (value) => {
     expect(localValue(value, "de")).toBe(value);
   },

@@ -20,7 +20,7 @@ describe("readEntry", () => {
     expect(readEntry(` ${text} `)).toEqual({ kind: "page", page });
   });
 
-  test("looks up what may be a hash or an address, and the URL of a cast with the begin of its hash", () => {
+  test("looks up what may be a hash or an address, and the URL of a cast with the start of its hash", () => {
     expect(readEntry(hash.toUpperCase().replace("0X", "0x"))).toEqual({ kind: "hex20", hex: hash });
     const url = "https://farcaster.xyz/tove/0x4ecdd0c0";
     expect(readEntry(url)).toEqual({ kind: "url", url });
@@ -28,7 +28,7 @@ describe("readEntry", () => {
     expect(readEntry(address)).toEqual({ kind: "address", address });
   });
 
-  test("searches for all else; one word may be a name", () => {
+  test("searches for everything else; a single word may be a name", () => {
     expect(readEntry("Tove")).toEqual({ kind: "words", text: "Tove", username: "tove" });
     expect(readEntry("fresh bread")).toEqual({ kind: "words", text: "fresh bread", username: undefined });
     expect(readEntry("https://other.example/x")).toEqual({

@@ -51,9 +51,9 @@ export const lapsed = "Registrierung abgelaufen";
 export const everyone = "alle";
 export const membersOnly = "nur Mitglieder";
 export const recommended = "empfohlene Casts";
-export const everyoneMayJoin = "alle dürfen beitreten";
+export const everyoneMayJoin = "jeder kann beitreten";
 export const byModerators = "durch Eigentümer oder Moderation";
-export const whoCasts = "Wer castet";
+export const whoCasts = "Wer casten darf";
 export const newMembers = "Neue Mitglieder";
 export const registeredAt = "Registriert am";
 export const registeredUntil = "Registriert bis";
@@ -70,9 +70,9 @@ export const youFollowNow = "Du folgst dem Kanal jetzt.";
 export const youNoLongerFollow = "Du folgst dem Kanal nicht mehr.";
 export const itIsOnItsWay = "Es ist unterwegs ins Netz.";
 export const followTheChannel = (name: Value) =>
-  `Ein verwalteter Signierer von dir liked das Token von ${name}; das ist ein Follow. Es ist öffentlich.`;
+  `Einer deiner verwalteten Signierer likt das Token von ${name}; das ist ein Follow. Das ist öffentlich.`;
 export const unfollowTheChannel = (name: Value) =>
-  `Ein verwalteter Signierer von dir nimmt dein Like für das Token von ${name} zurück; das beendet den Follow.`;
+  `Einer deiner verwalteten Signierer nimmt dein Like für das Token von ${name} zurück; das beendet den Follow.`;
 export const thisNodeHasNoSignerOfYours =
   "Dieser Knoten hat keinen von dir bestätigten Signierer, der das schreiben darf. Bestätige den Signierer einer App, die diesen Knoten nutzt, und versuche es dann erneut.";
 export const yourSigners = "Deine Signierer";
@@ -91,5 +91,5 @@ export const ifItIsYours = "Wenn die Adresse dir gehört, verifiziere sie erneut
 export const verifyAgain = "Erneut verifizieren";
 export const connectToVerify = "Verbinden, um zu verifizieren";
 export const theAddressSignsTheClaim = (address: Value, fid: Value) =>
-  `${address} hat signiert, dass sie zu fid ${fid} gehört. Ein verwalteter Signierer von dir veröffentlicht das; danach gehören dir die Kanäle der Adresse.`;
+  `${address} hat signiert, dass sie zu fid ${fid} gehört. Einer deiner verwalteten Signierer veröffentlicht das; danach gehören dir die Kanäle der Adresse.`;
 export const theAddressIsVerified = "Die Adresse ist verifiziert: Der Kanal gehört dir.";

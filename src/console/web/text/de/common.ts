@@ -66,7 +66,7 @@ export const people = "Personen";
 export const casts = "Casts";
 export const reactions = "Reaktionen";
 export const follows = "Follows";
-export const askingTheNode = "Knoten wird gefragt";
+export const askingTheNode = "wird geprüft";
 export const notReady = "Nicht bereit";
 export const empty = "Leer";
 export const ready = "Bereit";
@@ -140,8 +140,9 @@ export const ofTheDemoWallet = " von der Demo-Wallet";
 export const aDemoPersonsWallet = "Wallet einer Demo-Person";
 export const text = "Text";
 
-export const anotherConfirmationIsOpenNothing = "Eine andere Bestätigung ist offen. Nichts wurde gesendet.";
-export const connectAWalletFirstNothingWas = "Verbinde zuerst eine Wallet. Nichts wurde gesendet.";
+export const anotherConfirmationIsOpenNothing =
+  "Eine andere Bestätigung ist offen. Es wurde nichts gesendet.";
+export const connectAWalletFirstNothingWas = "Verbinde zuerst eine Wallet. Es wurde nichts gesendet.";
 
 export const connectAWallet = "Wallet verbinden";
 export const connect = "Verbinden";
@@ -211,4 +212,4 @@ export const theNodeDoesNotRespondThe =
   "Der Knoten antwortet nicht. Die Seite öffnet sich, sobald er es tut.";
 export const reload = "Neu laden";
 export const skipToContent = "Zum Inhalt springen";
-export const thisPageFailed = "Diese Seite ist fehlgeschlagen.";
+export const thisPageFailed = "Auf dieser Seite ist ein Fehler aufgetreten.";

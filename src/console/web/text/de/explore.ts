@@ -29,7 +29,7 @@ export const thisCastIsNotHere = "Dieser Cast ist nicht hier";
 export const thisIsNotTheHashOf = "Das ist nicht der Hash eines Casts";
 export const itWasRemovedPrunedOrThis =
   "Er wurde entfernt oder verdrängt, oder dieser Knoten hat ihn nie gesehen. ";
-export const aHashIs0xAnd40 = "Ein Hash ist 0x und 40 Hexziffern. ";
+export const aHashIs0xAnd40 = "Ein Hash besteht aus 0x und 40 Hexziffern. ";
 export const noQuotesYet = "Noch keine Zitate.";
 export const noLikesYet = "Noch keine Likes.";
 
@@ -39,7 +39,7 @@ export const casts = "Casts";
 export const followers = "Follower";
 
 export const replied = "geantwortet";
-export const liked = "geliked";
+export const liked = "gelikt";
 export const recast = "recastet";
 export const added = "Hinzugefügt";
 export const removed = "Entfernt";
@@ -52,7 +52,7 @@ export const recoveryAddressIsNow = (recoveryAddress: Value) =>
   `Adresse zur Wiederherstellung ist jetzt ${recoveryAddress}`;
 export const andMore = (others: Value) => ` und ${others} weitere`;
 export const followed = (who: Rich): Rich => [who, ": neuer Follow"];
-export const likedOrRecast = "geliked oder recastet";
+export const likedOrRecast = "gelikt oder recastet";
 export const thisCast = (who: Rich, verb: Rich): Rich => [who, ": diesen Cast ", verb];
 export const mentionedThisPerson = "hat diese Person erwähnt";
 export const noCastsYet = "Noch keine Casts.";
@@ -65,7 +65,7 @@ export const notFollowingAnyoneYet = "Folgt noch niemandem.";
 export const mutuals = "Gegenseitig";
 export const noMutualFollowsYet = "Noch keine gegenseitigen Follows.";
 export const noCastsInAChannelYet = "Noch keine Casts in einem Kanal.";
-export const notifications = "Mitteilungen";
+export const notifications = "Benachrichtigungen";
 export const noMentionsRepliesReactionsOrNew =
   "Keine Erwähnungen, Antworten, Reaktionen oder neuen Follower.";
 export const keys = "Schlüssel";
@@ -117,7 +117,7 @@ export const allOf = (kind: Rich): Rich => ["Alle: ", kind];
 export const whatSearchFinds = "Was die Suche findet";
 export const thatHaveEveryWordInAny = (bold: Rich): Rich => [
   bold,
-  " mit allen Wörtern in beliebiger Reihenfolge; das letzte darf ein Wortanfang sein. „Zwei Wörter“ in Anführungszeichen sind eine feste Folge. Andere Formen eines Wortes und Tippfehler werden nicht gefunden.",
+  " mit allen Wörtern in beliebiger Reihenfolge; das letzte darf ein Wortanfang sein. „Zwei Wörter“ in Anführungszeichen sind eine feste Wortfolge. Andere Formen eines Wortes und Tippfehler werden nicht gefunden.",
 ];
 export const byTheBeginningOfAName = (bold: Rich, bold2: Rich): Rich => [
   bold,
@@ -128,4 +128,4 @@ export const byTheBeginningOfAName = (bold: Rich, bold2: Rich): Rich => [
 export const aFidNameChannelHashAddress =
   "Eine fid, ein @name, /kanal, Hash, eine Adresse oder der Link eines Clients öffnet die passende Seite.";
 export const typeAboveWordsOfACast =
-  "Tippe oben: Wörter eines Casts, einen Namen, einen Kanal; oder füge einen Hash, eine Adresse oder einen Link ein.";
+  "Gib oben Wörter eines Casts, einen Namen oder einen Kanal ein, oder füge einen Hash, eine Adresse oder einen Link ein.";

@@ -23,8 +23,7 @@ export const daysWithIncidents = (bad: number, days: number) =>
 
 export const note = "Notiz";
 export const noteWhichEveryoneSees = "Notiz, für alle sichtbar";
-export const ofTheOwner = (fid: number) =>
-  `Es geht um etwas von fid ${fid}, wo der Vorfall auch zu sehen ist.`;
+export const ofTheOwner = (fid: number) => `Er betrifft fid ${fid}, wo er auch zu sehen ist.`;
 export const saveNote = "Notiz speichern";
 export const acknowledge = "Zur Kenntnis nehmen";
 export const unmute = "Stummschaltung aufheben";
@@ -38,15 +37,15 @@ export const acknowledgedBy = (by: Rich, when: Rich): Rich => [
 ];
 
 export const TITLES: Readonly<Record<string, string>> = {
-  "Upstream away": "Gefolgter Knoten nicht erreichbar",
+  "Upstream unreachable": "Quellknoten nicht erreichbar",
   "Index behind": "Index im Rückstand",
   "Network fork": "Spaltung des Netzes",
   "Disputed events": "Umstrittene Ereignisse",
-  "Upstream refused": "Gefolgter Knoten abgelehnt",
+  "Upstream refused": "Quellknoten abgelehnt",
   "Network stalled": "Netz steht still",
   "State differs from the signed one": "Zustand weicht vom signierten ab",
   "Node down": "Knoten ausgefallen",
-  "Node restarts": "Knoten startet immer wieder neu",
+  "Node keeps restarting": "Knoten startet immer wieder neu",
   "Thread does not respond": "Thread antwortet nicht",
   "Not ready": "Nicht bereit",
   "Proof is old": "Nachweis ist alt",
@@ -63,9 +62,9 @@ export const TITLES: Readonly<Record<string, string>> = {
   "Index almost full": "Index fast voll",
   "Index full": "Index voll",
   "State cannot be written": "Zustand lässt sich nicht schreiben",
-  "PostgreSQL away": "PostgreSQL nicht erreichbar",
+  "PostgreSQL unreachable": "PostgreSQL nicht erreichbar",
   "Node fenced": "Knoten ausgesperrt",
-  "State went back": "Zustand ist zurückgesprungen",
+  "State rolled back": "Zustand ist zurückgesprungen",
   "Backup missing": "Sicherung fehlt",
   "Backup failed": "Sicherung fehlgeschlagen",
   "Maintenance fails": "Wartung schlägt fehl",
@@ -78,7 +77,7 @@ export const TITLES: Readonly<Record<string, string>> = {
   "Client host down": "Host eines Clients ausgefallen",
   "Sends wait": "Benachrichtigungen warten",
   "Webhook failing": "Webhook schlägt fehl",
-  "Webhook disabled": "Webhook deaktiviert",
+  "Webhook disabled": "Webhook abgeschaltet",
   "API key expires": "API-Schlüssel läuft ab",
   "Signer expires": "Signierer läuft ab",
   "Scheduled send held": "Geplante Benachrichtigung angehalten",

@@ -23,7 +23,7 @@ export const aDemoNetworkIsIdleUntil = "Ein Demo-Netz ruht, bis du etwas auslös
 export const connectedTheNextEventOfThe = "Verbunden. Das nächste Ereignis des Netzes erscheint hier. ";
 export const openTheStream = "Stream öffnen";
 export const oneClickFiveCalls = "Ein Klick, fünf Aufrufe";
-export const buzz25Phones = "25 Handys anpiepen";
+export const buzz25Phones = "25 Handys klingeln lassen";
 export const theirPhonesAreQuiet = "25 Handys warten auf eine Push-Nachricht.";
 export const aDemoPersonSigns = "Eine Demo-Person signiert jeden Aufruf: ohne Wallet, ohne Dialog.";
 export const STORY_STEPS = {
@@ -52,7 +52,7 @@ export const peopleCastsAndChannelsAreIn =
 export const browseThem = (leadOf: Rich): Rich => ["Sieh dich um", leadOf];
 export const readingThemTakesAnApiKey = "Zum Lesen brauchst du einen API-Schlüssel.";
 export const now = "Jetzt";
-export const medianLatency = "Mittlere Latenz";
+export const medianLatency = "Latenz (Median)";
 export const messagesLast5Min = "Nachrichten, letzte 5 min";
 export const theLastStepsOfSeconds = (length: Value, stepSecs: Value) =>
   `Die letzten ${length} Schritte von ${stepSecs} Sekunden`;
@@ -61,11 +61,11 @@ export const peopleThreadsChannelsAndSearchEach =
   "Personen, Threads, Kanäle und Suche, jeweils mit dem API-Aufruf dahinter.";
 export const sendAPush = "Push senden";
 export const registerAMiniAppSeeYour =
-  "Registriere eine Mini-App, sieh dein Publikum wachsen, prüfe die Vorschau und sende.";
+  "Registriere eine Mini-App, sieh deine Reichweite wachsen, prüfe die Vorschau und sende.";
 export const catchEvents = "Ereignisse empfangen";
 export const buildAWebhookFilterByClicking =
   "Klicke dir einen Webhook-Filter zusammen und probiere ihn an den letzten 1.000 Ereignissen aus.";
 export const aFarcasterNodeOfYourOwn = "Dein eigener Farcaster-Knoten.";
 export const tryItAsADemoPerson = "Als Demo-Person ausprobieren";
 export const exploreTheNetwork = "Das Netz entdecken";
-export const readTheApi = "API lesen →";
+export const readTheApi = "Zur API →";

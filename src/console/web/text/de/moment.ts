@@ -18,8 +18,8 @@ export const asTyped = (text: string) =>
       (_, count: string, unit: string) =>
         `${count} ${{ sekunde: "s", minute: "min", stunde: "h", tag: "d" }[unit]}`,
     );
-export const noTime = "Schreibe eine Zeit wie 03:12, gestern 14:00 oder vor 2 h.";
-export const show = "Zeigen";
+export const noTime = "Gib eine Zeit wie 03:12, gestern 14:00 oder vor 2 h ein.";
+export const show = "Anzeigen";
 export const backToLive = "Zurück zu live";
 export const begin = "Anfang der Auswahl";
 export const end = "Ende der Auswahl";
@@ -76,7 +76,7 @@ export const words = "Wörter";
 export const level = "Stufe";
 export const levels = { info: "Info und höher", warn: "Warnungen und Fehler", error: "Fehler" } as const;
 export const noLines = "Keine Zeile dieses Zeitraums enthält alle diese Wörter.";
-export const older = "Ältere Zeilen zeigen";
+export const older = "Ältere Zeilen anzeigen";
 export const searchGoesOn = "Die Suche hat lange gedauert und hier aufgehört.";
 
 export const sinceYouWereHere = "Seit deinem letzten Besuch";
@@ -106,7 +106,7 @@ export const lines: Readonly<Record<string, Words>> = {
   disk_days: ({ days }) => `Die Festplatte ist in ${days === 1 ? "einem Tag" : `${days} Tagen`} voll.`,
   quiet: (args, secs) =>
     [
-      `Nichts geschehen in ${secsText(args, secs)}.`,
+      `In ${secsText(args, secs)} ist nichts geschehen.`,
       args.backup_secs === undefined ? "" : ` Letzte Sicherung vor ${secsText(args, secs, "backup_secs")}.`,
       args.disk_days === undefined ? "" : ` Die Festplatte reicht für ${args.disk_days} Tage.`,
     ].join(""),

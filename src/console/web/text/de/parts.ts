@@ -11,9 +11,9 @@ export const now = "jetzt";
 export const anHttpsUrl = "Eine https-URL.";
 export const tooManyAtMostCharacters = (tooMany: Value, maxChars: Value) =>
   `${tooMany} zu viel: höchstens ${maxChars} Zeichen.`;
-export const aWholeNumberFrom1Or = "Eine ganze Zahl ab 1 oder nichts.";
+export const aWholeNumberFrom1Or = "Eine ganze Zahl ab 1 oder leer.";
 export const aDay = "Ein Tag.";
-export const aDayInTheFutureOr = "Ein künftiger Tag oder nichts.";
+export const aDayInTheFutureOr = "Ein künftiger Tag oder leer.";
 export const isNotAnFidFidsAre = (bad: Value) => `„${bad}“ ist keine fid: fids sind Zahlen wie 3.`;
 export const oneFid = "Eine fid.";
 export const thisHasCharactersThatNoClient = "Das enthält Zeichen, die kein Client anzeigen kann.";
@@ -46,6 +46,6 @@ export const cannotReachThisUrlFromOutside = (others: Rich): Rich => [
   " erreichen diese URL von außen nicht.",
 ];
 
-export const required = "Erforderlich.";
+export const required = "Pflichtfeld.";
 export const completeFirst = (fields: string) =>
   fields === "" ? "Fülle zuerst das Formular aus." : `Noch auszufüllen: ${fields}.`;

@@ -88,7 +88,7 @@ export const operator = "Betrieb";
 export const status = "Status";
 export const lock = "Sperren";
 export const thisIsADemoNetworkSo = (code: Rich): Rich => [
-  "Dies ist ein Demo-Netz, deshalb kann jeder zusehen. Um etwas zu ändern, öffne die Seite mit ",
+  "Dies ist ein Demo-Netz, deshalb darf jeder zusehen. Um etwas zu ändern, öffne die Seite mit ",
   code,
   ".",
 ];
@@ -108,7 +108,7 @@ export const none = "keiner";
 export const threads = "Threads";
 export const thread = "Thread";
 export const servesRequests = "beantwortet Anfragen";
-export const stateTitle = "Zustand";
+export const stateTitle = "Status";
 export const doesNotRespond = "antwortet nicht";
 export const busy = "ausgelastet";
 export const ok = "ok";
@@ -148,9 +148,9 @@ export const theseCurvesBeginAt = (nextAtSecs: Value) => `diese Kurven beginnen 
 export const noResponse = "Keine Antwort:";
 export const theNodeHasNotRespondedTo = "der Knoten hat auf die letzte Anfrage nicht geantwortet";
 export const theFiguresBelowAreOld = (now: Rich): Rich => ["Die Werte unten sind ", now, " alt. "];
-export const thePageAsksAgainInS = (waitSecs: Value) => `Die Seite fragt in ${waitSecs} s wieder.`;
-export const thePageIsAsking = "Die Seite fragt gerade.";
-export const askNow = "Jetzt fragen";
+export const thePageAsksAgainInS = (waitSecs: Value) => `Neuer Versuch in ${waitSecs} s.`;
+export const thePageIsAsking = "Neuer Versuch läuft.";
+export const askNow = "Jetzt versuchen";
 
 export const now = "Jetzt";
 export const theseAreItsLastFigures = "Dies sind seine letzten Werte.";
@@ -163,20 +163,20 @@ export const proveIt = (ready: Rich, command: Rich): Rich => [
   " berechnet alles neu.",
 ];
 export const upToDate = "Auf dem neuesten Stand.";
-export const notTheNetworks = "nicht bewiesen";
+export const notTheNetworks = "nicht nachgewiesen";
 export const provenAt = (height: Value, shard: Value, ago: Value, quorum: Value) =>
-  `Bewiesen bei Höhe ${height} von Shard ${shard}, vor ${ago}${quorum}.`;
+  `Nachgewiesen bei Höhe ${height} von Shard ${shard}, vor ${ago}${quorum}.`;
 export const against = (signers: Value, validators: Value) =>
   `, gegen ${signers} von ${validators} Validatoren`;
 export const blocksAreVerified = (quorum: Value) => `Jeder Block wird geprüft${quorum}.`;
 export const stateIsComputed =
   "Sein Zustand wird berechnet und dann mit dem verglichen, den sie signiert haben.";
 export const stateIsIncomplete =
-  "Er wurde Person für Person gefüllt; das ergibt nicht alles, deshalb lässt sich sein ganzer Zustand nicht beweisen.";
+  "Er wurde Person für Person gefüllt; das ergibt nicht alles, deshalb lässt sich sein ganzer Zustand nicht nachweisen.";
 export const stateIsUnproven =
-  "Sein Zustand ist unbewiesen: Noch keine Version hat einen ganzen Zustand dieses Netzes bewiesen, der Unterschied kann also eine hier unbekannte Regel sein.";
+  "Sein Zustand ist nicht nachgewiesen: Noch keine Version hat einen ganzen Zustand dieses Netzes nachgewiesen, der Unterschied kann also eine hier unbekannte Regel sein.";
 export const nodeIsBelieved =
-  "Unbewiesen: Dem Knoten, dem er folgt, wird geglaubt, und seine Blöcke werden nicht geprüft.";
+  "Nicht nachgewiesen: Dem Knoten, dem er folgt, wird vertraut, und seine Blöcke werden nicht geprüft.";
 export const stateDiffers = (shard: Value, height: Value) =>
   `Shard ${shard} hat seit Höhe ${height} einen anderen Zustand, als seine Validatoren signiert haben.`;
 export const whatToDoAboutAnotherState = (service: Value) =>
@@ -194,7 +194,7 @@ export const accountsAreQuarantined = (accounts: Value) =>
 export const whatToDoAboutQuarantinedAccounts =
   "Der Abschnitt „trust“ von /status führt sie auf. Füge upstream.urls einen Knoten hinzu; jedes wird nach einem Tag erneut versucht.";
 export const stateIsStale = (shard: Value, ago: Value) =>
-  `Seit ${ago} wurde kein Block von Shard ${shard} bewiesen.`;
+  `Seit ${ago} wurde kein Block von Shard ${shard} nachgewiesen.`;
 export const whatToDoAboutAStaleProof =
   "Der Abschnitt „trust“ von /status nennt die Knoten, denen gefolgt wird, und wie viele Wurzeln noch zu berechnen sind.";
 export const behindTheNodeThatItFollows = (lagSecs: Rich): Rich => [
@@ -211,7 +211,7 @@ export const upVersion = (uptimeSecs: Rich, version: Rich, network: Rich): Rich 
   network,
 ];
 export const requestsPerSecond = "Anfragen pro Sekunde";
-export const medianLatency = "Mittlere Latenz";
+export const medianLatency = "Latenz (Median)";
 export const p99Latency = "p99-Latenz";
 export const messagesPerSecond = "Nachrichten pro Sekunde";
 export const queues = "Warteschlangen";
@@ -238,7 +238,7 @@ export const theFiguresAreThoseOfNode = (node: Value) =>
 export const doYouRunThisNodeAre = (link: Rich): Rich => [
   "Betreibst du diesen Knoten? ",
   link,
-  " findest du auf der Seite für den Betrieb.",
+  " findest du auf der Betreiberseite.",
 ];
 export const threadsLogSettingsAndBackups = "Threads, Protokoll, Einstellungen und Sicherungen";
 
@@ -246,7 +246,7 @@ export const SAID: Readonly<Record<string, string>> = {
   "open files": "offene Dateien",
   streams: "Streams",
   "index bytes": "Bytes des Index",
-  "unsent response bytes": "noch nicht gesendete Bytes von Antworten",
+  "unsent response bytes": "noch nicht gesendete Antwort-Bytes",
   "set backup.dir to a directory, best on another disk":
     "setze backup.dir auf ein Verzeichnis, am besten auf einer anderen Festplatte",
   "the state is in PostgreSQL: back it up with the tools of PostgreSQL":
@@ -271,7 +271,7 @@ export const FIGURES: Readonly<Record<string, string>> = {
   deliveries: "Zustellungen",
   events: "Ereignisse",
   messages: "Nachrichten",
-  "Behind the followed node": "Rückstand zum gefolgten Knoten",
+  "Behind the followed node": "Rückstand zum Quellknoten",
   "How old the newest block here is.": "Wie alt der neueste Block hier ist.",
   "Deliveries to webhooks": "Zustellungen an Webhooks",
   "Queued, including retries that are not due yet.":

@@ -11,10 +11,10 @@ export const filterGroups = {
 } as const;
 export const allMustMatch = "alle müssen zutreffen";
 export const anyMayMatch = "einer muss zutreffen";
-export const fidsOrNamesWithSpacesBetween = "fids oder @namen, mit Leerzeichen dazwischen.";
+export const fidsOrNamesWithSpacesBetween = "fids oder @namen, durch Leerzeichen getrennt.";
 export const n0xAnd40HexDigits = "0x und 40 Hexziffern.";
-export const oneOrMoreWithSpacesBetween = "Eine oder mehrere, mit Leerzeichen dazwischen.";
-export const idsOfChannelsWithSpacesBetween = "Kennungen von Kanälen, mit Leerzeichen dazwischen.";
+export const oneOrMoreWithSpacesBetween = "Eine oder mehrere, durch Leerzeichen getrennt.";
+export const idsOfChannelsWithSpacesBetween = "Kanal-Kennungen, durch Leerzeichen getrennt.";
 export const aRegularExpressionRe2FoundAnywhere =
   "Ein regulärer Ausdruck (RE2), irgendwo im Text; (?i) ignoriert Groß- und Kleinschreibung.";
 export const kindsOfEvents = "Arten von Ereignissen";
@@ -28,8 +28,9 @@ export const isNotANameThatThis = (text: Value) => `${text} ist kein Name, den d
 export const author = "Autor";
 export const butNotTheCastsOf = "Aber keine Casts von";
 export const butNoEventsOf = "Aber keine Ereignisse von";
-export const leastScoreOfTheAuthor = "Mindestwert des Autors";
-export const aNumberFrom0To1OnNodes = "Von 0 bis 1, auf Knoten, deren Betreiber Werte entscheiden lässt";
+export const leastScoreOfTheAuthor = "Mindestbewertung des Autors";
+export const aNumberFrom0To1OnNodes =
+  "Von 0 bis 1, auf Knoten, deren Betreiber Bewertungen entscheiden lässt";
 export const isNotAScore = (value: string) => `${value} ist keine Zahl von 0 bis 1`;
 export const mentions = "Erwähnungen";
 export const textRe2 = "Text (RE2)";

@@ -57,14 +57,14 @@ export const lapsed = "Registration lapsed";
 export const everyone = "everyone";
 export const membersOnly = "members only";
 export const recommended = "recommended casts";
-export const everyoneMayJoin = "everyone may join";
-export const byModerators = "by the owner or a moderator";
-export const whoCasts = "Who casts";
+export const everyoneMayJoin = "anyone can join";
+export const byModerators = "added by the owner or a moderator";
+export const whoCasts = "Who can cast";
 export const newMembers = "New members";
 export const registeredAt = "Registered at";
 export const registeredUntil = "Registered until";
 export const ownersAddress = "Owner's address";
-export const idOfTheProtocol = "Id of the protocol";
+export const idOfTheProtocol = "Protocol id";
 export const id = "Id";
 export const header = "Header";
 export const rules = "Rules";
@@ -73,30 +73,30 @@ export const rules = "Rules";
 export const follow = "Follow";
 export const unfollow = "Unfollow";
 export const connectToFollow = "Connect to follow";
-export const youFollowNow = "You follow the channel now.";
-export const youNoLongerFollow = "You no longer follow the channel.";
-export const itIsOnItsWay = "It is on its way into the network.";
+export const youFollowNow = "You now follow this channel.";
+export const youNoLongerFollow = "You no longer follow this channel.";
+export const itIsOnItsWay = "It is on its way to the network.";
 export const followTheChannel = (name: Value) =>
-  `A managed signer of yours likes the token of ${name}, which is a follow. It is public.`;
+  `One of your managed signers likes the token of ${name}: that is a follow. It is public.`;
 export const unfollowTheChannel = (name: Value) =>
-  `A managed signer of yours removes your like of the token of ${name}, which ends the follow.`;
+  `One of your managed signers removes your like of ${name}'s token: that ends the follow.`;
 export const thisNodeHasNoSignerOfYours =
-  "This node has no approved signer of yours that may write this. Approve the signer of an app that uses this node, then try again.";
+  "You have no approved signer here that may write this. Approve one for an app that uses this node, then try again.";
 export const yourSigners = "Your signers";
-export const useTheDemoKey = "Give the node the key of this demo person";
-export const theNodeHasTheKeyNow = "The node has the key now. Try again.";
+export const useTheDemoKey = "Give the node this demo person's key";
+export const theNodeHasTheKeyNow = "The node now has the key. Try again.";
 export const theDemoKeyIsImported =
   "The node stores the key of this demo person as a managed signer. Keys of the demo network are public.";
 export const parked = "Parked";
 export const verifyTheAddressAgain = (address: Rich): Rich => [
-  "This channel waits for its owner: since channels are part of the protocol, no one has verified ",
+  "This channel is waiting for its owner: since channels joined the protocol, no one has verified ",
   address,
-  ". Until then no one can change it.",
+  ". Until someone does, no one can change it.",
 ];
 export const youHaveVerifiedItBefore = "You have verified this address before.";
 export const ifItIsYours = "If the address is yours, verify it again.";
 export const verifyAgain = "Verify again";
 export const connectToVerify = "Connect to verify";
 export const theAddressSignsTheClaim = (address: Value, fid: Value) =>
-  `${address} has signed that it belongs to fid ${fid}. A managed signer of yours publishes that; the channels of the address are then yours.`;
+  `${address} has signed that it belongs to fid ${fid}. One of your managed signers publishes that; the address's channels are then yours.`;
 export const theAddressIsVerified = "The address is verified: the channel is yours.";

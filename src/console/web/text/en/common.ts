@@ -7,9 +7,9 @@ export const countRecasts = (count: number) => plural(count, "recast", "recasts"
 export const countReplies = (count: number) => plural(count, "reply", "replies");
 export const showLess = "Show less";
 export const showAll = "Show all";
-export const aCastOfFid = (fid: Rich, part: Rich): Rich => ["A cast of fid ", fid, " ", part];
+export const aCastOfFid = (fid: Rich, part: Rich): Rich => ["A cast by fid ", fid, " ", part];
 export const openTheThread = ", open the thread";
-export const theCallOfThisCast = "The call of this cast";
+export const theCallOfThisCast = "API call for this cast";
 
 // content/event-line.tsx
 export const joined = "joined";
@@ -22,14 +22,14 @@ export const repliedTo = (part: Rich, channel: Rich): Rich => ["replied to ", pa
 export const cast = (channel: Rich): Rich => ["cast", channel];
 export const changedTheirProfile = "changed their profile";
 export const anFidThatIsNotRegistered = "an fid that is not registered";
-export const aCastOf = (link: Rich, who: Rich): Rich => [link, " of ", who];
+export const aCastOf = (link: Rich, who: Rich): Rich => [link, " by ", who];
 export const aCast = "a cast";
-export const somethingNotFoundHere = "something not found here";
+export const somethingNotFoundHere = "something not on this node";
 export const followed = (target: Rich): Rich => ["followed ", target];
 export const unfollowed = (target: Rich): Rich => ["unfollowed ", target];
 export const likedWhat = (object: Rich): Rich => ["liked ", object];
 export const recastWhat = (object: Rich): Rich => ["recast ", object];
-export const noLongerLikes = (object: Rich): Rich => ["no longer likes ", object];
+export const noLongerLikes = (object: Rich): Rich => ["unliked ", object];
 export const noLongerRecasts = (object: Rich): Rich => ["no longer recasts ", object];
 export const wasRegistered = "was registered as a channel";
 export const changedInTheRegistry = "changed in the registry";
@@ -46,11 +46,16 @@ export const unbannedFromChannel = (who: Rich, where: Rich): Rich => [
   where,
 ];
 export const madeModerator = (who: Rich, where: Rich): Rich => ["made ", who, " a moderator of ", where];
-export const noLongerModerator = (who: Rich, where: Rich): Rich => ["ended that ", who, " moderates ", where];
+export const noLongerModerator = (who: Rich, where: Rich): Rich => [
+  "removed ",
+  who,
+  " as moderator of ",
+  where,
+];
 export const pinnedIn = (where: Rich): Rich => ["pinned a cast in ", where];
-export const unpinnedIn = (where: Rich): Rich => ["removed the pin of ", where];
+export const unpinnedIn = (where: Rich): Rich => ["unpinned a cast in ", where];
 export const hidCastIn = (where: Rich): Rich => ["hid a cast in ", where];
-export const showsCastIn = (where: Rich): Rich => ["shows a hidden cast in ", where, " again"];
+export const showsCastIn = (where: Rich): Rich => ["unhid a cast in ", where];
 export const openIt = ", open it";
 
 // content/face.tsx
@@ -66,7 +71,7 @@ export const people = "People";
 export const casts = "Casts";
 export const reactions = "Reactions";
 export const follows = "Follows";
-export const askingTheNode = "asking the node";
+export const askingTheNode = "checking";
 export const notReady = "Not ready";
 export const empty = "Empty";
 export const ready = "Ready";
@@ -74,7 +79,7 @@ export const whatIsMissingHereMayStill = (bold: Rich, reason: Rich): Rich => [
   bold,
   ": ",
   reason,
-  ". What is missing here may still arrive.",
+  ". More may still arrive.",
 ];
 export const thisNodeIsNotReady = "This node is not ready";
 export const itIsStarting = "it is starting";
@@ -101,34 +106,34 @@ export const percent = (percent: Value) => `${percent} percent`;
 export const youMayCloseThisPageThe = (more: Rich, more2: Rich): Rich => [
   more,
   more2,
-  "You may close this page: the node continues.",
+  "You can close this page: the node continues.",
 ];
-export const ofPeopleAreHere = (done: Value, total: Value) => `${done} of ${total} people are here. `;
+export const ofPeopleAreHere = (done: Value, total: Value) => `${done} of ${total} people loaded. `;
 export const aboutLeft = (etaSecs: Value) => `About ${etaSecs} left. `;
 export const signedOperationsChangesAreRefused = "signed operations: changes are refused";
-export const tokenEventsClientsRepeatThemLater = "token events: clients repeat them later";
-export const notificationsTheyAreAcceptedAnd = "notifications: they are accepted and wait";
-export const deliveriesToWebhooksTheyAreQueued = "deliveries to webhooks: they are queued and wait";
+export const tokenEventsClientsRepeatThemLater = "token events: clients retry them";
+export const notificationsTheyAreAcceptedAnd = "notifications: they are accepted but wait";
+export const deliveriesToWebhooksTheyAreQueued = "webhook deliveries: they are queued";
 export const writesNewOnesAreRefusedQueued = "writes: new ones are refused, queued ones wait";
 export const sinceBecause = (bold: Rich, at: Rich, name: Rich): Rich => [
   bold,
   ", since ",
   at,
-  ", because: ",
+  ". Reason: ",
   name,
 ];
 export const theOperatorHasPaused = (name: Rich): Rich => ["The operator has paused ", name];
 
 // data/event-stream.ts
-export const theNodeEndedTheStream = "the node ended the stream";
+export const theNodeEndedTheStream = "the node closed the stream";
 
 // data/request.ts
 export const theNodeRespondedWith = (status: Value) => `the node responded with ${status}`;
 export const theNodeCannotBeReached = "the node cannot be reached";
 export const theNodeDidNotRespondWithin = (limitMs: Value) => `the node did not respond within ${limitMs} s`;
 export const theNodeDidNotTryAgain = (limitMs: Value) =>
-  `the node did not respond within ${limitMs} s. It may still have done it: look before you try again`;
-export const theResponseIsNotComplete = "the response is not complete";
+  `the node did not respond within ${limitMs} s. It may have succeeded: check before you retry`;
+export const theResponseIsNotComplete = "the response is incomplete";
 
 // demo/demo-feed.ts
 export const fidOf = (fid: Value) => `fid ${fid}`;
@@ -136,7 +141,7 @@ export const fidOf = (fid: Value) => `fid ${fid}`;
 // demo/demo-layer.tsx
 export const demoPerson = "Demo person";
 export const signedInAsDemo = (link: Rich): Rich => ["Signed in as ", link, " (demo)."];
-export const anyoneWhoOpensThisPageCan = "Anyone who opens this page can, too.";
+export const anyoneWhoOpensThisPageCan = "Anyone who opens this page can too.";
 export const signOut = (part: Rich): Rich => ["Sign out", part];
 export const ofTheDemoWallet = " of the demo wallet";
 

@@ -4,7 +4,7 @@ import { plural } from "../format.ts";
 // explore/cast.tsx
 export const loading = "Loading";
 export const theCastThatThisRepliesTo = (link: Rich): Rich => [
-  "The cast that this replies to is not here: removed, pruned or never seen. ",
+  "The cast this replies to is not here: removed, pruned or never seen. ",
   link,
 ];
 export const itsPage = "Its page";
@@ -70,7 +70,7 @@ export const notifications = "Notifications";
 export const noMentionsRepliesReactionsOrNew = "No mentions, replies, reactions or new followers.";
 export const keys = "Keys";
 export const noKeyWasEverAddedOn =
-  "No key was ever added on chain, so this person's casts are signed by keys added otherwise, or there are none.";
+  "No key was ever added on chain: this person's casts, if any, are signed by keys added otherwise.";
 export const registry = "Registry";
 export const noRegistryEvents = "No registry events.";
 
@@ -118,11 +118,11 @@ export const allOf = (kind: Rich): Rich => ["All ", kind];
 export const whatSearchFinds = "What search finds";
 export const thatHaveEveryWordInAny = (bold: Rich): Rich => [
   bold,
-  ' that have every word, in any order; the last word may be the beginning of one. "Two words" in quotes are a phrase. Other forms of a word and misspelled words are not found.',
+  ' that have every word, in any order; the last may be the start of one. "Two words" in quotes are a phrase. Other forms of a word and misspelled words are not found.',
 ];
 export const byTheBeginningOfAName = (bold: Rich, bold2: Rich): Rich => [
   bold,
-  " by the beginnings of words of their username and display name, with or without accents. ",
+  " by the start of a word in their username or display name, with or without accents. ",
   bold2,
   " by their name.",
 ];

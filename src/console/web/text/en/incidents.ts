@@ -24,7 +24,7 @@ export const daysWithIncidents = (bad: number, days: number) =>
 // operator/incidents.tsx
 export const note = "Note";
 export const noteWhichEveryoneSees = "Note, which everyone sees";
-export const ofTheOwner = (fid: number) => `It is about a record of fid ${fid}, who sees it too.`;
+export const ofTheOwner = (fid: number) => `It concerns fid ${fid}, who sees it too.`;
 export const saveNote = "Save note";
 export const acknowledge = "Acknowledge";
 export const unmute = "Unmute";

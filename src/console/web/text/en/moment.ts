@@ -6,10 +6,10 @@ export const goTo = "Go to";
 export const goToHint = "03:12 or 2 h ago";
 /** Formats a time in a way that `typedTime` reads. */
 export const asTyped = (text: string) => text;
-export const noTime = "Write a time such as 03:12, yesterday 14:00 or 2 h ago.";
+export const noTime = "Enter a time such as 03:12, yesterday 14:00 or 2 h ago.";
 export const show = "Show";
 export const backToLive = "Back to live";
-export const begin = "Begin of the selection";
+export const begin = "Start of the selection";
 export const end = "End of the selection";
 export const viewing = (from: Rich, to: Rich, what: Rich): Rich => ["Viewing ", from, " to ", to, what];
 export const rangeText = (from: Value, to: Value, what: Value) => `${from} to ${to}${what}`;
@@ -37,15 +37,15 @@ export const marks: Readonly<Record<string, string>> = {
 };
 export const markAt = (kind: Value, at: Value, detail: Value) =>
   `${kind} on ${at}${detail === "" ? "" : `: ${detail}`}`;
-export const figuresOfThisTime = "History of this time";
+export const figuresOfThisTime = "History of this period";
 export const node = "Node";
-export const noFigures = "There are no figures of this time.";
+export const noFigures = "No figures for this period.";
 export const gapWhy: Readonly<Record<string, string>> = {
   stopped: "the node was stopped",
   crashed: "the node had crashed",
   not_watched: "the node kept no history",
   not_kept: "they are no longer kept",
-  no_figures: "the node took none",
+  no_figures: "the node recorded none",
 };
 export const gap = (from: Rich, to: Rich, why: Rich): Rich => [
   "No figures from ",
@@ -62,9 +62,9 @@ export const log = "Log";
 export const words = "Words";
 export const level = "Level";
 export const levels = { info: "Info and above", warn: "Warnings and errors", error: "Errors" } as const;
-export const noLines = "No lines of this time have all of these words.";
+export const noLines = "No lines in this period have all these words.";
 export const older = "Show older lines";
-export const searchGoesOn = "The search took long and stopped here.";
+export const searchGoesOn = "The search took too long and stopped here.";
 
 // status/since.tsx
 export const sinceYouWereHere = "Since you were here";

@@ -13,9 +13,9 @@ export const now = "now";
 export const anHttpsUrl = "An https URL.";
 export const tooManyAtMostCharacters = (tooMany: Value, maxChars: Value) =>
   `${tooMany} too many: at most ${maxChars} characters.`;
-export const aWholeNumberFrom1Or = "A whole number from 1, or nothing.";
+export const aWholeNumberFrom1Or = "A whole number from 1, or empty.";
 export const aDay = "A day.";
-export const aDayInTheFutureOr = "A day in the future, or nothing.";
+export const aDayInTheFutureOr = "A day in the future, or empty.";
 export const isNotAnFidFidsAre = (bad: Value) => `“${bad}” is not an fid: fids are numbers such as 3.`;
 export const oneFid = "One fid.";
 export const thisHasCharactersThatNoClient = "This has characters that no client can show.";
@@ -42,7 +42,7 @@ export const json = "JSON";
 export const showAllKb = (value: Rich): Rich => ["Show all ", value, " KB"];
 export const copyAll = "Copy all";
 export const thisMachine = "this machine";
-export const machinesInTheSameNetwork = "machines in the same network";
+export const machinesInTheSameNetwork = "machines on the same network";
 export const onlyCanOpenItToChange = (bold: Rich, reach: Rich, code: Rich): Rich => [
   bold,
   " Only ",
@@ -59,4 +59,4 @@ export const cannotReachThisUrlFromOutside = (others: Rich): Rich => [
 // parts/fields.ts
 export const required = "Required.";
 export const completeFirst = (fields: string) =>
-  fields === "" ? "Complete the form first." : `To complete: ${fields}.`;
+  fields === "" ? "Complete the form first." : `Still to complete: ${fields}.`;

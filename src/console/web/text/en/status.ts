@@ -5,7 +5,7 @@ export const PAUSE = { sends: "Pause sends", deliveries: "Pause deliveries" } as
 export const RESUME = { sends: "Resume sends", deliveries: "Resume deliveries" } as const;
 export const notificationCampaigns = "Notification campaigns";
 export const whilePausedNewCampaignsAreAccepted =
-  "While paused, new campaigns are accepted and wait. Those that run stop between two batches.";
+  "While paused, new campaigns are accepted and wait. Running ones stop between two batches.";
 export const webhookDeliveries = "Webhook deliveries";
 export const whilePausedEventsAreQueuedFor =
   "While paused, events are queued for webhooks and wait. Nothing is lost.";
@@ -13,17 +13,17 @@ export const paused = "paused";
 export const running = "running";
 export const by = (name: Rich, name2: Rich, time: Rich): Rich => [name, ", by ", name2, ", ", time];
 export const reasonWhichEveryoneSees = "Reason, which everyone sees";
-export const theReceiverMoves = "the receiver moves";
+export const theReceiverMoves = "the receiver is moving";
 export const pauseAndResume = "Pause and resume";
 export const isPaused = (name: Rich): Rich => [name, " paused"];
 export const indexAndState = "index and state";
 export const state = "state";
 export const index = "index";
 export const backups = "Backups";
-export const aBackupIsUnderWay = "A backup is under way";
+export const aBackupIsUnderWay = "A backup is running";
 export const backUpNow = "Back up now";
 export const aBackupHoldsTheStateApps = (keep: Value) =>
-  `A backup holds the state: apps, webhooks, keys, deliveries. It is verified after writing. The index can be rebuilt. The last ${keep} made here are kept, and no scheduled one is deleted for them.`;
+  `A backup holds the state: apps, webhooks, keys, deliveries. It is verified after writing. The index can be rebuilt. The last ${keep} made here are kept; scheduled ones are not deleted for them.`;
 export const theNextScheduledOneIsAt = (nextAt: Value) => ` The next scheduled one is at ${nextAt}.`;
 export const started = "Started";
 export const outcome = "Outcome";
@@ -50,18 +50,18 @@ export const process = "process";
 export const resident = "resident";
 export const thisPageIsLocked = "This page is locked";
 export const itDidNotOpen = "It did not open:";
-export const yourSessionIsOver = "Your session is over:";
+export const yourSessionIsOver = "Your session has ended:";
 export const theNodeHasStartedAgain =
   "The node has started again, as you asked. Open this page with a new link.";
 export const yourBrowserSignsRequestsOnlyOn = (code: Rich, code2: Rich): Rich => [
-  "Your browser signs requests only on https or on the machine itself. Open this node by its https address, or through a tunnel: ",
+  "Your browser only signs requests over https or on the machine itself. Open this node at its https address, or through a tunnel: ",
   code,
   ", then ",
   code2,
   ".",
 ];
 export const thisPageShowsTheOperatorThe = (code: Rich, code2: Rich): Rich => [
-  "This page shows the operator the threads, log, settings and backups of this node. On the machine of the node, as the user that runs it and with its settings (",
+  "This page shows the operator the threads, log, settings and backups of this node. On the node's machine, as the user that runs it and with its settings (",
   code,
   " or ",
   code2,
@@ -90,7 +90,7 @@ export const operator = "Operator";
 export const status = "Status";
 export const lock = "Lock";
 export const thisIsADemoNetworkSo = (code: Rich): Rich => [
-  "This is a demo network, so everyone can look. To change something, open the page with ",
+  "This is a demo network, so anyone can look. To change something, open the page with ",
   code,
   ".",
 ];
@@ -129,7 +129,7 @@ export const log2 = (stateWalBytes: Value) => `log ${stateWalBytes}`;
 export const memory = "Memory";
 export const ofACore = (cpuPercent: Value) => `${cpuPercent} % of a core`;
 export const usedOfMax = (part: Rich, part2: Rich): Rich => [part, " of ", part2];
-export const logOfWarnings = "Log of warnings";
+export const logOfWarnings = "Warning log";
 export const noWarningsOrErrorsSinceThe = "No warnings or errors since the start.";
 export const copyAll = "Copy all";
 export const settings = "Settings";
@@ -152,9 +152,9 @@ export const theseCurvesBeginAt = (nextAtSecs: Value) => `these curves begin at 
 export const noResponse = "No response:";
 export const theNodeHasNotRespondedTo = "the node has not responded to the last request";
 export const theFiguresBelowAreOld = (now: Rich): Rich => ["The figures below are ", now, " old. "];
-export const thePageAsksAgainInS = (waitSecs: Value) => `The page asks again in ${waitSecs} s.`;
-export const thePageIsAsking = "The page is asking.";
-export const askNow = "Ask now";
+export const thePageAsksAgainInS = (waitSecs: Value) => `Retrying in ${waitSecs} s.`;
+export const thePageIsAsking = "Retrying.";
+export const askNow = "Retry now";
 
 // status/status.tsx
 export const now = "Now";
@@ -177,15 +177,14 @@ export const blocksAreVerified = (quorum: Value) => `Each block is verified${quo
 export const stateIsComputed =
   "Its state is being computed, and then compared with the one that they signed.";
 export const stateIsIncomplete =
-  "It was filled person by person, which does not give everything, so its whole state cannot be proven.";
+  "It was filled person by person, which is not everything, so its whole state cannot be proven.";
 export const stateIsUnproven =
-  "Its state is unproven: no release has proven a whole state of this network, so the difference may be a rule that is not known here.";
-export const nodeIsBelieved =
-  "Unproven: the node that it follows is believed, and its blocks are not verified.";
+  "Its state is unproven: no release has proven a whole state of this network, so the difference may be a rule this release does not know.";
+export const nodeIsBelieved = "Unproven: the followed node is trusted, and its blocks are not verified.";
 export const stateDiffers = (shard: Value, height: Value) =>
-  `Shard ${shard} has another state than its validators signed, since height ${height}.`;
+  `Shard ${shard} has differed from the state its validators signed since height ${height}.`;
 export const whatToDoAboutAnotherState = (service: Value) =>
-  `Accounts that differ are read again. If that does not end it, “${service} verify --roots” names what this disk has lost.`;
+  `Accounts that differ are read again. If that does not help, “${service} verify --roots” names what this disk has lost.`;
 export const validatorsAreUnknown = (shard: Value) =>
   `Shard ${shard} is signed by validators that this release does not know.`;
 export const whatToDoAboutUnknownValidators = (service: Value) =>
@@ -197,15 +196,15 @@ export const whatToDoAboutAFork =
 export const accountsAreQuarantined = (accounts: Value) =>
   `Accounts that differ from the state that validators signed, and that no node could repair: ${accounts}.`;
 export const whatToDoAboutQuarantinedAccounts =
-  "The section “trust” of /status lists them. Add a node to upstream.urls; each is tried again after a day.";
+  "The “trust” section of /status lists them. Add a node to upstream.urls; each is retried after a day.";
 export const stateIsStale = (shard: Value, ago: Value) =>
   `No block of shard ${shard} has been proven for ${ago}.`;
 export const whatToDoAboutAStaleProof =
-  "The section “trust” of /status has the nodes that are followed, and how many roots wait to be computed.";
+  "The “trust” section of /status has the followed nodes and how many roots are still to be computed.";
 export const behindTheNodeThatItFollows = (lagSecs: Rich): Rich => [
   " ",
   lagSecs,
-  " behind the node that it follows.",
+  " behind the node it follows.",
 ];
 export const upVersion = (uptimeSecs: Rich, version: Rich, network: Rich): Rich => [
   "up ",
@@ -229,7 +228,7 @@ export const programsReadTheSameFromAnd = (
   more2: Rich,
 ): Rich => [more, "Programs read the same from ", nodePath, ", ", nodePath2, " and ", nodePath3, ". ", more2];
 export const theFiguresAreThoseOfNode = (node: Value) =>
-  `The figures are of node ${node}, in memory since its start. `;
+  `These are the figures of node ${node} since it started. `;
 export const doYouRunThisNodeAre = (link: Rich): Rich => [
   "Do you run this node? ",
   link,

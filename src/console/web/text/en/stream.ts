@@ -12,10 +12,10 @@ export const filterGroups = {
 } as const;
 export const allMustMatch = "all must match";
 export const anyMayMatch = "any may match";
-export const fidsOrNamesWithSpacesBetween = "Fids or @names, with spaces between.";
+export const fidsOrNamesWithSpacesBetween = "Fids or @names, separated by spaces.";
 export const n0xAnd40HexDigits = "0x and 40 hex digits.";
-export const oneOrMoreWithSpacesBetween = "One or more, with spaces between.";
-export const idsOfChannelsWithSpacesBetween = "Ids of channels, with spaces between.";
+export const oneOrMoreWithSpacesBetween = "One or more, separated by spaces.";
+export const idsOfChannelsWithSpacesBetween = "Channel ids, separated by spaces.";
 export const aRegularExpressionRe2FoundAnywhere =
   "A regular expression (RE2), found anywhere; (?i) ignores case.";
 export const kindsOfEvents = "Kinds of events";
@@ -28,9 +28,9 @@ export const isNotANameThatThis = (text: Value) => `${text} is not a name that t
 
 // stream/filters.ts
 export const author = "Author";
-export const butNotTheCastsOf = "But not the casts of";
-export const butNoEventsOf = "But no events of";
-export const leastScoreOfTheAuthor = "Least score of the author";
+export const butNotTheCastsOf = "Except casts by";
+export const butNoEventsOf = "Except events by";
+export const leastScoreOfTheAuthor = "Minimum author score";
 export const aNumberFrom0To1OnNodes = "From 0 to 1, on nodes whose operator lets scores decide";
 export const isNotAScore = (value: string) => `${value} is not a number from 0 to 1`;
 export const mentions = "Mentions";
@@ -44,7 +44,7 @@ export const quotesCasts = "Quotes casts";
 export const quotesPeople = "Quotes people";
 export const followsOrReactsToPeople = "Follows or reacts to people";
 export const reactsToCasts = "Reacts to casts";
-export const changesOfChannels = "Changes of channels";
+export const changesOfChannels = "Changes to channels";
 export const concernsPeople = "Changes that concern people";
 export const isNotAnFidOrName = (value: Value) => `${value} is not an fid or @name`;
 export const isNot0xAnd40Hex = (value: Value) => `${value} is not 0x and 40 hex digits`;
@@ -55,12 +55,12 @@ export const filteredBy = (kinds: Value, fields: Value) => `${kinds}, filtered b
 export const pause = "Pause";
 export const resume = "Resume";
 export const stream = "Stream";
-export const ofThisTime = "Of this time";
-export const noEventsOfThisTime = "No events of this time match, or the node no longer has them.";
-export const partsOfThisTime = "Parts of this time";
+export const ofThisTime = "In this period";
+export const noEventsOfThisTime = "No events in this period match, or the node no longer has them.";
+export const partsOfThisTime = "Parts of this period";
 export const fromToOf = (first: Value, last: Value, all: Value) => `${first} to ${last} of ${all}`;
 export const onlyTheLastOfThisTime = (count: Value, all: Value) =>
-  `Here are the last ${count} of about ${all} events, or those of them that match. Choose a shorter time for earlier ones.`;
+  `These are the last ${count} of about ${all} events, or the matching ones. Choose a shorter period for earlier ones.`;
 export const older = "Older";
 export const newer = "Newer";
 export const makeThisAWebhook = "Make this a webhook";

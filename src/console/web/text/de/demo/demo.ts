@@ -3,17 +3,17 @@ import { plural } from "../../format.ts";
 
 export const chooseADemoPerson = "Demo-Person wählen";
 export const theseArePeopleOfTheDemo =
-  "Dies sind Personen des Demo-Netzes. Ihre Schlüssel sind öffentlich: Jeder kann als jede von ihnen handeln, und nichts, was du hier tust, wirkt außerhalb dieses Knotens.";
+  "Dies sind Personen des Demo-Netzes. Ihre Schlüssel sind öffentlich: Jeder kann als jede von ihnen handeln, und nichts, was du hier tust, wirkt sich außerhalb dieses Knotens aus.";
 export const findAPerson = "Person finden";
 export const nameHandleOrFid = "Name, @name oder fid";
 export const people = "Personen";
 export const fid = (fid: Rich): Rich => ["fid ", fid];
 export const noDemoPeopleFound = "Keine Demo-Personen gefunden.";
 export const andMore = (length: Rich): Rich => ["und ", length, " weitere"];
-export const signatureRequest = "Anfrage zur Signatur";
+export const signatureRequest = "Signaturanfrage";
 export const signThisRequestYourOwnWallet =
   "Diese Anfrage signieren? Deine eigene Wallet würde dasselbe zeigen.";
-export const doNotAskAgainInThis = "In diesem Besuch nicht mehr fragen";
+export const doNotAskAgainInThis = "Bei diesem Besuch nicht mehr fragen";
 export const decline = "Ablehnen";
 export const sign = "Signieren";
 
@@ -25,15 +25,15 @@ export const nothingYetAddDemoPeopleThen =
 export const notifiedPeople = "Benachrichtigte Personen";
 export const hadTheClientThatAsksFor = (count: Rich): Rich => [
   count,
-  " hatten den Client, der jede zehnte Benachrichtigung später verlangt. „Wiederholen“ in der Kampagne erreicht sie.",
+  " nutzen den Client, der jede zehnte Benachrichtigung aufschiebt. „Wiederholen“ in der Kampagne erreicht sie.",
 ];
-export const openOnPhoneOf = (handle: Value) => `Auf dem Telefon von ${handle} öffnen`;
+export const openOnPhoneOf = (handle: Value) => `Auf dem Handy von ${handle} öffnen`;
 export const openedBy = (handle: Value) => `Von ${handle} geöffnet`;
 export const tapAPhone = "Tippe auf ein Gesicht, um sie als diese Person zu öffnen.";
 export const openOn = (phones: Value) => `Auf ${phones} öffnen`;
 export const openedOn = (phones: Value) => `Auf ${phones} geöffnet, wie es das Skript einer App meldet.`;
 export const thisSendCountsNoOpens =
-  "Diese Sendung zählt keine Öffnungen: Im Formular lässt es sich einschalten.";
+  "Diese Benachrichtigung zählt keine Öffnungen: Im Formular lässt es sich einschalten.";
 export const countPeople = (count: number) => plural(count, "Person", "Personen");
 export const n200Delivered = "200, zugestellt";
 export const n500Fails = "500, schlägt fehl";

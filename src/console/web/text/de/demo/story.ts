@@ -1,4 +1,4 @@
-export const buzzThemAgain = "Noch einmal anpiepen";
+export const buzzThemAgain = "Noch einmal klingeln lassen";
 export const CLOCK = "9:41";
 export const APP = "Fresh bread";
 export const TEXT = "The oven is hot. First ten loaves are half price until noon.";

@@ -18,9 +18,9 @@ export const addThisLineToTheObject = (code: Rich, code2: Rich): Rich => [
 ];
 export const clients = "Clients";
 export const aServerOfYoursSendsWith = (code: Rich): Rich => [
-  "Ein Server von dir sendet mit einem davon, im Header ",
+  "Dein Server sendet mit einem davon, im Header ",
   code,
-  ". Jede Schaltfläche braucht eine Signatur der Wallet.",
+  ". Jede Schaltfläche erfordert eine Wallet-Signatur.",
 ];
 export const saved = "Gespeichert";
 export const signAndSave = "Signieren und speichern";
@@ -54,13 +54,13 @@ export const acceptedClients = "Akzeptierte Clients";
 export const fidsOfTheClientAppsWhose = "Fids der Client-Apps, deren Meldungen zählen; leer: alle.";
 export const registerAMiniApp = "Mini-App registrieren";
 export const atBecomesOneOfYourApps = (name: Value, appUrl: Value) =>
-  `„${name}“ unter ${appUrl} wird eine deiner Apps. Die nächste Seite zeigt ihr Sendegeheimnis; es wieder aufzudecken braucht eine Signatur.`;
+  `„${name}“ unter ${appUrl} wird eine deiner Apps. Die nächste Seite zeigt ihr Sendegeheimnis; es erneut anzuzeigen erfordert eine Signatur.`;
 export const changeTheApp = "App ändern";
 export const ofWillChange = (value: Value, name: Value) => `An „${name}“ ändert sich: ${value}.`;
 export const rotateTheSendSecret = "Sendegeheimnis erneuern";
 export const getsANewSendSecretWhich = (name: Value) =>
-  `„${name}“ bekommt ein neues Sendegeheimnis, das diese Seite dann zeigt; es wieder aufzudecken braucht eine Signatur. Das jetzige gilt noch bis zum Ende seiner Frist.`;
-export const revealTheSendSecrets = "Sendegeheimnisse aufdecken";
+  `„${name}“ bekommt ein neues Sendegeheimnis, das diese Seite dann zeigt; es erneut anzuzeigen erfordert eine Signatur. Das jetzige gilt noch bis zum Ende seiner Frist.`;
+export const revealTheSendSecrets = "Sendegeheimnisse anzeigen";
 export const theNodeShowsTheSendSecrets = (name: Value) =>
   `Der Knoten zeigt die Sendegeheimnisse von „${name}“ noch einmal. Es ändert sich nichts.`;
 export const deleteTheApp = "App löschen";
@@ -85,7 +85,7 @@ export const dayUtc = "Tag (UTC)";
 export const enabled = "Aktiv";
 export const added = "Hinzugefügt";
 export const removed = "Entfernt";
-export const retention = "Bleiben";
+export const retention = "Nutzerbindung";
 export const noWeeksYet = "Noch keine Wochen. Die erste erscheint, sobald jemand die App hinzufügt.";
 export const weekOf = "Woche vom";
 export const afterWeeks = (weeks: number) => (weeks === 0 ? "Ihr Ende" : plural(weeks, "Woche", "Wochen"));
@@ -96,7 +96,7 @@ export const partOf = (link: Rich): Rich => [
   link,
   ", deren Seite die Ergebnisse aller Teile und Texte zeigt.",
 ];
-export const aScheduledSend = "einer geplanten Sendung";
+export const aScheduledSend = "einer geplanten Benachrichtigung";
 export const inParts = (parts: number) => `in ${plural(parts, "Teil", "Teilen")}`;
 export const aSegmentIs = (link: Rich): Rich => [
   "Um immer wieder an einen Teil von ihnen zu senden: ",
@@ -106,7 +106,7 @@ export const aSegmentIs = (link: Rich): Rich => [
 export const saveASegment = "Segment speichern";
 export const turnedOff = "Abgeschaltet";
 export const invalid = "Ungültig";
-export const audienceByClient = "Publikum nach Client";
+export const audienceByClient = "Reichweite nach Client";
 export const client = "Client";
 export const host = "Host";
 export const noToken = "Kein Token";
@@ -117,7 +117,7 @@ export const theLargestOf = (length: Rich, count: Rich): Rich => [
   count,
   ".",
 ];
-export const audience = "Publikum";
+export const audience = "Reichweite";
 export const lastDays = (days: Rich): Rich => ["letzte ", days, " Tage"];
 export const noUsersYetTheyAppearHere =
   "Noch niemand. Personen erscheinen hier, sobald ein Client meldet, dass sie die App hinzugefügt haben.";
@@ -142,7 +142,7 @@ export const running = "Läuft";
 export const completed = "Abgeschlossen";
 export const aborted = "Abgebrochen";
 export const notification = "Benachrichtigung";
-export const state = "Zustand";
+export const state = "Status";
 export const delivered = "Zugestellt";
 export const failed = "Fehlgeschlagen";
 export const skipped = "Übersprungen";
@@ -204,13 +204,13 @@ export const excludedByTheListOfFids = "durch die Liste der fids ausgeschlossen"
 export const theyAreNotInTheSegment = "gehören nicht zum Segment";
 export const theClientsResponseIsNotHttp = "die Antwort des Clients ist kein HTTP";
 export const theClientsResponseIsTooLarge = "die Antwort des Clients ist zu groß";
-export const theClientsResponseIsNoResult = "die Antwort des Clients ist kein Ergebnis einer Sendung";
+export const theClientsResponseIsNoResult = "die Antwort des Clients ist kein Sendeergebnis";
 export const theClientKnowsNoWebhookUrl = "der Client kennt keine Webhook-URL der App";
 export const theClientGivesNoReason = "der Client nennt keinen Grund, den dieser Knoten kennt";
 export const theClientKnowsAnotherDomain = "der Client kennt die App unter einer anderen Domain";
 export const theClientRefusesTheTargetUrl = "der Client lehnt die Ziel-URL ab";
 export const theClientRespondedWith = (status: Value) => `der Client hat mit ${status} geantwortet`;
-export const nothingHasChanged = "Nichts hat sich geändert.";
+export const nothingHasChanged = "Es hat sich nichts geändert.";
 export const theyDoNotFollowTheFid = "folgen der fid nicht";
 export const theyAlreadyHaveThisNotification = "haben diese Benachrichtigung schon";
 export const anotherCampaignWasSendingItTo = "eine andere Kampagne war dabei, sie ihnen zu senden";
@@ -232,9 +232,9 @@ export const hasTheIdCopyItsSend = (bold: Rich, code: Rich, code2: Rich): Rich =
   bold,
   " hat die Kennung ",
   code,
-  ". Kopiere das Sendegeheimnis jetzt: Diese Seite vergisst es, wenn du sie verlässt, und es wieder aufzudecken braucht eine Signatur. Ein Server von dir sendet damit, im Header ",
+  ". Kopiere das Sendegeheimnis jetzt: Diese Seite vergisst es, wenn du sie verlässt, und es erneut anzuzeigen erfordert eine Signatur. Dein Server sendet damit, im Header ",
   code2,
-  ". Von hier sendest du ohne.",
+  ". Von hier aus sendest du ohne es.",
 ];
 export const openTheApp = "App öffnen";
 export const newMiniApp = "Neue Mini-App";
@@ -264,5 +264,5 @@ export const inSegment = (recipients: Value, segment: Value) => `${recipients}, 
 export const halfOfThemGet = (text: Value) => `Die Hälfte bekommt stattdessen „${text}“.`;
 export const signAndSend = "Signieren und senden";
 export const signAndSendTo = (fids: Value) => `Signieren und an ${fids} senden`;
-export const oneWalletSignatureNoSecretIs = "Eine Signatur der Wallet. Ein Geheimnis braucht es nicht.";
+export const oneWalletSignatureNoSecretIs = "Eine Wallet-Signatur. Ein Geheimnis ist nicht nötig.";
 export const message = "Nachricht";

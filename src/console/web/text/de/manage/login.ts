@@ -7,13 +7,13 @@ export const name = "Name";
 export const visitorsSeeIt = "Besucher sehen ihn auf der Anmeldeseite.";
 export const origins = "Origins";
 export const whereYourButtonIs =
-  "Die Origins der Seiten mit deinem Knopf, einer pro Zeile: Nur sie bekommen ein Ergebnis.";
+  "Die Origins der Seiten mit deinem Button, einer pro Zeile: Nur sie bekommen ein Ergebnis.";
 export const redirectUris = "Redirect-URIs";
 export const urlsThatACodeMayLeadTo = "URLs, zu denen ein Code oder ein Deeplink führen darf. Leer: keine.";
 export const clientId = "Client-Kennung";
-export const theIdOfYourButton = "Die deines Knopfes, wenn er schon eine hat. Leer: eine neue.";
+export const theIdOfYourButton = "Die deines Buttons, wenn er schon eine hat. Leer: eine neue.";
 export const isNotAnOrigin = (text: Value) => `„${text}“ ist kein Origin wie https://app.example.`;
-export const aClientIdIsAUuid = "Eine UUID oder nichts.";
+export const aClientIdIsAUuid = "Eine UUID oder leer.";
 
 export const permissions = "Rechte";
 export const created = "Erstellt";
@@ -33,14 +33,14 @@ export const theOperatorTurnsItOnBy = (setting: Rich): Rich => [
 ];
 export const yourLoginClients = "Deine Anmelde-Clients";
 export const noLoginClientsYet =
-  "Noch keine Anmelde-Clients. Registriere eine App, deren Besucher sich mit Farcaster anmelden: mit dem Knopf der gehosteten Anmeldung oder über einen Link.";
+  "Noch keine Anmelde-Clients. Registriere eine App, deren Besucher sich mit Farcaster anmelden: mit dem Button der gehosteten Anmeldung oder über einen Link.";
 export const loginClients = "Anmelde-Clients";
 export const tryASignIn = "Anmeldung ausprobieren";
 
-export const theButtonOfYourPage = "Der Knopf deiner Seite";
+export const theButtonOfYourPage = "Der Button deiner Seite";
 export const aPageThatHasTheButton =
-  "Eine Seite mit dem Knopf der gehosteten Anmeldung ändert ein Attribut. Der Rest bleibt.";
-export const theWholeButton = "Der ganze Knopf";
+  "Eine Seite mit dem Button der gehosteten Anmeldung ändert ein Attribut. Der Rest bleibt.";
+export const theWholeButton = "Der ganze Button";
 export const orOpenThePageItself = (link: Rich): Rich => ["Oder öffne die Anmeldeseite selbst: ", link];
 export const visitors = "Besucher";
 export const changed = "Geändert";
@@ -53,7 +53,7 @@ export const deleteTheLoginClient = "Anmelde-Client löschen";
 export const noVisitorOfMaySignIn = (name: Value) =>
   `Kein Besucher von „${name}“ kann sich mehr über diesen Knoten anmelden. Bestätigte Signierer bleiben.`;
 export const itsButtonStopsAtOnce =
-  "Sein Knopf hört sofort auf zu funktionieren. Bestätigte Signierer bleiben; sie sind auf der Seite der Signierer.";
+  "Sein Button funktioniert sofort nicht mehr. Bestätigte Signierer bleiben; sie sind auf der Seite der Signierer.";
 
 export const tryItHere =
   "Jeder Schritt einer Anmeldung an diesem Knoten, mit dem Grund einer Ablehnung. Gespeichert wird nur die benutzte Nonce.";
@@ -92,4 +92,4 @@ export const openThePageAndSignIn = "Öffne diese Seite und melde dich dort an; 
 export const waiting = "wartet";
 export const theChannelIsOver =
   "der Kanal ist beendet: Niemand hat sich angemeldet, oder jemand anderes hat das Ergebnis bekommen";
-export const nothingHasChanged = "Nichts hat sich geändert.";
+export const nothingHasChanged = "Es hat sich nichts geändert.";

@@ -1,7 +1,7 @@
 import type { Rich, Value } from "../../format.ts";
 import { plural } from "../../format.ts";
 
-export const requiresOneWalletSignature = "Braucht eine Signatur der Wallet.";
+export const requiresOneWalletSignature = "Erfordert eine Wallet-Signatur.";
 export const deleted = "Gelöscht";
 export const iHaveStoredIt = "Ich habe es gespeichert";
 export const inUse = "in Gebrauch";
@@ -14,7 +14,7 @@ export const standardWebhooks = "Standard Webhooks";
 export const copyAsWhsec = "Als whsec kopieren";
 export const secrets = "Geheimnisse";
 export const theSecretsAreShownUntilYou = "Die Geheimnisse sind zu sehen, bis du die Seite verlässt.";
-export const reveal = "Aufdecken";
+export const reveal = "Anzeigen";
 export const newSecretCreated = "Neues Geheimnis erstellt.";
 export const rotate = "Erneuern";
 
@@ -30,7 +30,7 @@ export const anApiKeyWasCreated = "Ein API-Schlüssel wurde erstellt";
 export const anApiKeyWasChanged = "Ein API-Schlüssel wurde geändert";
 export const anApiKeyWasDeleted = "Ein API-Schlüssel wurde gelöscht";
 export const anApiKeyGotANew = "Ein API-Schlüssel hat ein neues Geheimnis";
-export const aSessionWasStarted = "Eine Sitzung wurde begonnen";
+export const aSessionWasStarted = "Eine Sitzung wurde gestartet";
 export const aSessionWasEnded = "Eine Sitzung wurde beendet";
 export const aSignerWasCreated = "Ein Signierer wurde erstellt";
 export const aUserWasAskedToApprove = "Jemand wurde gebeten, einen Signierer zu bestätigen";
@@ -52,7 +52,7 @@ export const canOnStartedEnds = (
   part2: Rich,
   more: Rich,
   expiresAt: Rich,
-): Rich => ["Darf ", part, ", auf ", name, ". Begonnen ", time, part2, more, ", endet ", expiresAt, "."];
+): Rich => ["Darf ", part, ", auf ", name, ". Gestartet ", time, part2, more, ", endet ", expiresAt, "."];
 export const read = "lesen";
 export const readTestReplayEnableAndDisable = "lesen, testen, wiederholen und Webhooks ein- und ausschalten";
 export const notUsedYet = ", noch nicht benutzt";
@@ -74,7 +74,7 @@ export const fromRequest = (address: Rich, requestId: Rich): Rich => [
   requestId,
 ];
 export const auditLog = "Änderungsprotokoll";
-export const show = "Zeigen";
+export const show = "Anzeigen";
 export const everything = "alles";
 export const miniAppsAndWebhooks = "Mini-Apps und Webhooks";
 export const noEntriesYetHereYouWill = (part: Rich): Rich => [
@@ -117,7 +117,7 @@ export const unitsPerMinute = "Einheiten pro Minute";
 export const readUnitsEmptyTheNodesLimit = "Leseeinheiten. Leer: die Grenze des Knotens.";
 export const writesPerMinute = "Schreibvorgänge pro Minute";
 export const messagesEmptyTheNodesLimit = "Nachrichten. Leer: die Grenze des Knotens.";
-export const chooseAtLeastOne = "Wähle mindestens einen.";
+export const chooseAtLeastOne = "Wähle mindestens eines.";
 
 export const never = "nie";
 export const inDaysAtMostInA = (count: Value, usageDays: Value, top: Value) =>
@@ -178,7 +178,7 @@ export const youHaveSeveralChooseOneOr =
   "Du hast mehrere: Wähle eine, sonst kann der Schlüssel nicht senden.";
 export const yourOnlyApp = "deine einzige App";
 export const thisNodeHasNone = ". Dieser Knoten hat keine";
-export const state = "Zustand";
+export const state = "Status";
 export const active = "aktiv";
 export const notActive = "nicht aktiv";
 export const copyTheKeyNow = "Kopiere den Schlüssel jetzt";
@@ -201,9 +201,8 @@ export const signers = "Signierer";
 export const signIn = "Anmeldung";
 export const manage = "Verwalten";
 
-export const theirAudienceAndPushesToIt = "Ihr Publikum und Push-Nachrichten an es.";
-export const eventsAtYourServerAsThey =
-  "Ereignisse auf deinem Server, sobald sie geschehen; vor dem Speichern ausprobiert.";
+export const theirAudienceAndPushesToIt = "Ihre Reichweite und Push-Nachrichten.";
+export const eventsAtYourServerAsThey = "Ereignisse auf deinem Server, sobald sie geschehen.";
 export const forProgramsThatWriteOrThat = "Für Programme, die schreiben oder mehr lesen.";
 export const keysThatLetYourAppsAct = "Schlüssel, mit denen deine Apps für Personen handeln.";
 export const appsWhoseVisitorsSignInHere =
@@ -227,10 +226,10 @@ export const reads = "liest";
 export const readsTestsAndReplays = "liest, testet und wiederholt";
 export const isNotOpenInThisBrowser = (walletName: Rich): Rich => [
   walletName,
-  " ist in diesem Browser gerade nicht offen. Lesen geht ohne.",
+  " ist in diesem Browser gerade nicht verfügbar. Lesen geht auch ohne.",
 ];
 export const manageWhatIsYours = "Verwalte, was dir gehört";
-export const nothingHasChanged = "Nichts hat sich geändert.";
+export const nothingHasChanged = "Es hat sich nichts geändert.";
 
 export const notices = "Mitteilungen";
 export const aChannelWasAdded = "Ein Kanal für Mitteilungen wurde hinzugefügt";
@@ -238,11 +237,12 @@ export const aChannelWasChanged = "Ein Kanal für Mitteilungen wurde geändert";
 export const aChannelWasDeleted = "Ein Kanal für Mitteilungen wurde gelöscht";
 export const aChannelWasTested = "Ein Kanal für Mitteilungen wurde getestet";
 export const anIncidentWasAcknowledged = "Ein Vorfall wurde zur Kenntnis genommen";
-export const aLoginClientWasRegistered = "Ein Login-Client wurde registriert";
-export const aLoginClientWasChanged = "Ein Login-Client wurde geändert";
-export const aLoginClientWasDeleted = "Ein Login-Client wurde gelöscht";
-export const aUserWasBanned = "Ein Benutzer wurde gesperrt";
+export const aLoginClientWasRegistered = "Ein Anmelde-Client wurde registriert";
+export const aLoginClientWasChanged = "Ein Anmelde-Client wurde geändert";
+export const aLoginClientWasDeleted = "Ein Anmelde-Client wurde gelöscht";
+export const aUserWasBanned = "Eine Person wurde gesperrt";
 export const aBanWasLifted = "Eine Sperre wurde aufgehoben";
-export const aUserWasMuted = "Ein Benutzer wurde stummgeschaltet";
+export const aUserWasMuted = "Eine Person wurde stummgeschaltet";
 export const aMuteWasEnded = "Eine Stummschaltung wurde beendet";
-export const whatHappensToYourRecords = "Was mit deinen Webhooks, Schlüsseln und Sendungen geschieht.";
+export const whatHappensToYourRecords =
+  "Was mit deinen Webhooks, Schlüsseln und Benachrichtigungen geschieht.";

@@ -2,10 +2,10 @@ import type { Rich, Value } from "../../format.ts";
 import { plural } from "../../format.ts";
 
 export const scheduledSends = "Geplante Benachrichtigungen";
-export const nothingIsScheduled = (link: Rich): Rich => ["Nichts ist geplant. ", link, "."];
+export const nothingIsScheduled = (link: Rich): Rich => ["Es ist nichts geplant. ", link, "."];
 export const scheduleASend = "Benachrichtigung planen";
 export const notification = "Benachrichtigung";
-export const state = "Zustand";
+export const state = "Status";
 export const when = "Wann";
 export const cancel = "Absagen";
 export const states = {
@@ -21,7 +21,7 @@ export const heldBecause = {
   app_url_changed: "die App ist auf einen anderen Host umgezogen",
 } as const;
 export const sentOf = (sent: number, all: number) => `${sent} von ${plural(all, "Teil", "Teilen")} gesendet`;
-export const onEachClock = (time: Value) => `${time} nach der Uhr jeder Person`;
+export const onEachClock = (time: Value) => `${time} in der Ortszeit jeder Person`;
 export const variants = (count: number) => plural(count, "Text", "Texte");
 export const theNodeCancels = (title: Value) =>
   `Der Knoten sagt ab, was von „${title}“ noch nicht gesendet ist.`;
@@ -29,17 +29,17 @@ export const cancelled = "Abgesagt";
 
 export const time = "Zeit";
 export const now = "Jetzt";
-export const atATime = "Zu einer Zeit";
-export const onTheirClock = "Zu einer Zeit nach der Uhr jeder Person";
+export const atATime = "Zu einem Zeitpunkt";
+export const onTheirClock = "Zu einem Zeitpunkt in der Ortszeit jeder Person";
 export const inYourZone = (zone: Value) => `In deiner Zeitzone, ${zone}. Höchstens 30 Tage im Voraus.`;
-export const onAQuarter = "Zu einer Viertelstunde, die in jeder Zeitzone noch bevorsteht.";
+export const onAQuarter = "Auf die Viertelstunde genau; muss in jeder Zeitzone noch bevorstehen.";
 export const quietFrom = "Ruhe von";
 export const quietTo = "Ruhe bis";
-export const notBeforeTheEnd = "Sie bekommen sie am Ende.";
-export const onQuarter = "Zu einer Viertelstunde.";
+export const notBeforeTheEnd = "Sie bekommen sie nach der Ruhezeit.";
+export const onQuarter = "Auf die Viertelstunde genau.";
 export const timesMissing = "Beide Zeiten oder keine.";
-export const aTimeAhead = "Eine künftige Zeit, höchstens 30 Tage im Voraus.";
-export const onAQuarterHour = "Eine Viertelstunde wie 07:15.";
+export const aTimeAhead = "Ein künftiger Zeitpunkt, höchstens 30 Tage im Voraus.";
+export const onAQuarterHour = "Auf die Viertelstunde genau, etwa 07:15.";
 export const options = "Weitere Optionen";
 export const secondTitle = "Zweiter Titel";
 export const secondText = "Zweiter Text";
@@ -59,7 +59,7 @@ export const noDrafts = "Keine Entwürfe. Sie liegen auf dem Knoten, für jedes 
 export const open = "Öffnen";
 export const deleteIt = "Löschen";
 export const untitled = "Ohne Titel";
-export const theNodeStoresTheDraft = "Der Knoten speichert das als Entwurf. Nichts wird gesendet.";
+export const theNodeStoresTheDraft = "Der Knoten speichert das als Entwurf. Es wird nichts gesendet.";
 export const theNodeDeletesTheDraft = "Der Knoten löscht diesen Entwurf.";
 
 export const segments = "Segmente";
@@ -67,7 +67,7 @@ export const newSegment = "Neues Segment";
 export const saveSegment = "Segment speichern";
 export const chooseAPerson = "Wähle eine Person.";
 export const nameItFirst = "Gib ihm zuerst einen Namen.";
-export const setACondition = "Setze mindestens eine Bedingung.";
+export const setACondition = "Gib mindestens eine Bedingung an.";
 export const segmentSaved = "Segment gespeichert";
 export const name = "Name";
 export const conditions = "Bedingungen";
@@ -81,13 +81,13 @@ export const following = "Follower von";
 export const fidsOfPeople = "Ihre fids, durch Leerzeichen oder Kommas getrennt";
 export const channel = "Mitglieder des Kanals";
 export const channelId = "Seine Kennung, etwa bread";
-export const openedWithin = "Geöffnet in den letzten Tagen";
-export const notOpenedWithin = "Nichts geöffnet in den letzten Tagen";
+export const openedWithin = "Geöffnet innerhalb von (Tage)";
+export const notOpenedWithin = "Nichts geöffnet seit (Tage)";
 export const days = "1 bis 30";
 export const client = "In diesen Clients";
 export const fidsOfClients = "Fids von Client-Apps";
-export const people = "Von diesen Personen";
-export const theNodeStoresTheSegment = "Der Knoten speichert diesen Filter. Nichts wird gesendet.";
+export const people = "Aus diesen Personen";
+export const theNodeStoresTheSegment = "Der Knoten speichert diesen Filter. Es wird nichts gesendet.";
 export const theNodeDeletesTheSegment =
   "Der Knoten löscht diesen Filter. Geplante Benachrichtigungen behalten ihre Bedingungen.";
 export const changedAt = "Geändert";
@@ -112,8 +112,8 @@ export const results = "Ergebnisse";
 export const parts = "Teile";
 export const text = "Text";
 export const winner = "Der beste Text";
-export const scheduledSend = "Geplante Sendung";
-export const noSuchSend = "Diese Sendung gibt es nicht. Sie bleibt 30 Tage.";
+export const scheduledSend = "Geplante Benachrichtigung";
+export const noSuchSend = "Diese Benachrichtigung gibt es nicht. Geplante bleiben 30 Tage erhalten.";
 export const opensByClient = "Öffnungen nach Client";
 export const opensByText = "Öffnungen nach Text";
 export const noClearDifference =

@@ -1,3 +1,4 @@
-export const theNodeShowsWhatBelongsToYou = "Der Knoten zeigt, was zu deiner fid gehört. Nichts ändert sich.";
+export const theNodeShowsWhatBelongsToYou =
+  "Der Knoten zeigt, was zu deiner fid gehört. Es ändert sich nichts.";
 export const thisBrowserCannotCreateAKey =
-  "Dieser Browser kann keinen Schlüssel erzeugen (Ed25519). Nichts wurde gesendet.";
+  "Dieser Browser kann keinen Schlüssel erzeugen (Ed25519). Es wurde nichts gesendet.";

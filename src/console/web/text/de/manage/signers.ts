@@ -6,13 +6,13 @@ export const waitingForApproval = "wartet auf Bestätigung";
 export const noUserHasApprovedItYet = "Noch hat ihn niemand bestätigt";
 export const waitsFor = (user: Rich): Rich => ["Für ", user, ", noch nicht bestätigt"];
 export const approved = "bestätigt";
-export const itSignsForItsUser = "Er signiert für seine Person";
+export const itSignsForItsUser = "Er signiert für diese Person";
 export const revoked = "widerrufen";
-export const itsUserHasRevokedIt = "Seine Person hat ihn widerrufen";
+export const itsUserHasRevokedIt = "Die Person hat ihn widerrufen";
 export const sendThisLinkToTheUser =
   "Sende diesen Link an die Person. Sie bestätigt mit der Wallet, der ihre fid gehört:";
 export const copyTheLink = "Link kopieren";
-export const users = "Andere";
+export const users = "Personen";
 export const removeTheSigner = "Signierer entfernen";
 export const theNodeErasesTheKeyAnd = (fid: Value) =>
   `Der Knoten löscht den Schlüssel, und Apps können mit ihm nicht mehr für fid ${fid} handeln. Ein Schlüssel ohne On-chain-Transaktion entfernt sich auch selbst aus dem Netz.`;
@@ -40,11 +40,11 @@ export const whichPrints = (code: Rich, code2: Rich): Rich => [code, "; ", code2
 export const managedSigners = "Verwaltete Signierer";
 export const noManagedSigners = "Keine verwalteten Signierer.";
 export const noManagedSignersYetAnApp = (link: Rich, bold: Rich): Rich => [
-  "Noch keine verwalteten Signierer. Einer entsteht oben oder aus einer App, mit einem ",
+  "Noch keine verwalteten Signierer. Erstelle oben einen, oder aus deiner App mit einem ",
   link,
   " mit dem Recht ",
   bold,
-  ". Eine Person bestätigt ihn: Danach castet und liked der Schlüssel für sie, und sie kann ihn jederzeit widerrufen.",
+  ". Eine Person bestätigt ihn: Danach castet und likt der Schlüssel für sie, und sie kann ihn jederzeit widerrufen.",
 ];
 export const signersScope = "signers";
 export const apiKey = "API-Schlüssel";
@@ -87,7 +87,7 @@ export const LINK_SPANS = [
 ] as const;
 export const createASigner = "Signierer erstellen";
 export const theNodeMakesAKey = (who: Value, what: Value) =>
-  `Der Knoten erzeugt einen Schlüssel für ${who} und einen Link. Der Schlüssel signiert nichts, bis seine Person ihn bestätigt. Danach darf er: ${what}.`;
+  `Der Knoten erzeugt einen Schlüssel für ${who} und einen Link. Der Schlüssel signiert nichts, bis die Person ihn bestätigt. Danach darf er: ${what}.`;
 export const whoeverHasTheLink = "die erste Person, die ihn bestätigt,";
 export const onlyFid = (fid: Value) => `fid ${fid}`;
 export const nameAndFid = (name: Value, fid: Value) => `${name} (fid ${fid})`;
@@ -97,9 +97,9 @@ export const PERMISSION_NAMES = {
   PUBLISH_REACTION: "Liken und recasten",
   DELETE_REACTION: "Likes und Recasts zurücknehmen",
   FOLLOW_USER: "Personen folgen",
-  UNFOLLOW_USER: "Personen entfolgen",
+  UNFOLLOW_USER: "Personen nicht mehr folgen",
   ADD_VERIFICATION: "Verifizierte Adressen hinzufügen",
   REMOVE_VERIFICATION: "Verifizierte Adressen entfernen",
   UPDATE_PROFILE: "Profil ändern",
 } as const;
-export const chooseAPermission = "Wähle mindestens eine Berechtigung.";
+export const chooseAPermission = "Wähle mindestens ein Recht.";

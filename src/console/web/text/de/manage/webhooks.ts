@@ -14,7 +14,7 @@ export const nextAttempt = (time: Rich): Rich => [", nächster Versuch ", time];
 export const test = "Test";
 export const noAttemptYet = "noch kein Versuch";
 export const countAttempts = (count: number) => plural(count, "Versuch", "Versuche");
-export const state = "Zustand";
+export const state = "Status";
 export const kind = "Art";
 export const tests = "Tests";
 export const theNodeRetriesTheFailedAnd =
@@ -59,14 +59,14 @@ export const theNodeSendsThisDeliveryAgain =
 export const queued = (time: Rich, more: Rich): Rich => ["eingereiht ", time, more];
 export const sendAgain = "Noch einmal senden";
 
-export const idsOfRegisteredChannels = "Kennungen registrierter Kanäle, mit Leerzeichen dazwischen.";
-export const n0xAnd40HexDigitsWith = "0x und 40 Hexziffern, mit Leerzeichen dazwischen.";
+export const idsOfRegisteredChannels = "Kennungen registrierter Kanäle, durch Leerzeichen getrennt.";
+export const n0xAnd40HexDigitsWith = "0x und 40 Hexziffern, durch Leerzeichen getrennt.";
 export const foundAnywhereIIgnoresCase = "Irgendwo im Text; (?i) ignoriert Groß- und Kleinschreibung.";
 export const what = "Was";
 export const ofTheseFilters = "Von diesen Filtern";
 export const removeThisFilter = "Diesen Filter entfernen";
 export const thisIsNotJsonYet = "Das ist noch kein JSON.";
-export const theFormHasAProblemWhat = "Das Formular hat einen Fehler. Was hier steht, ersetzt es.";
+export const theFormHasAProblemWhat = "Das Formular hat einen Fehler. Dieses JSON ersetzt es.";
 export const changesHereChangeTheForm = "Änderungen hier ändern das Formular.";
 export const subscriptionAsJson = "Abonnement als JSON";
 export const filter = "Filter";
@@ -76,7 +76,7 @@ export const addAFilterForOtherKinds = "Filter für andere Arten hinzufügen";
 
 export const chooseAtLeastOneKindOf = "Wähle mindestens eine Art von Ereignis";
 export const isNotInTheFilterChoose = (text: Value) =>
-  `„${text}“ ist nicht im Filter: Wähle einen Fund oder leere das Feld`;
+  `„${text}“ ist nicht im Filter: Wähle einen Treffer oder leere das Feld`;
 export const hasAnotherFilterAbove = (kind: Value) => `${kind} hat oben einen anderen Filter`;
 export const hasNoSuchFilterClearIt = (foreign: Value, foreign2: Value) =>
   `${foreign} hat keinen solchen Filter: Leere ihn oder gib ${foreign2} einen eigenen`;
@@ -94,9 +94,9 @@ export const isNotValid = (kind: Value, name: Value, value: Value) =>
 export const excludeIsAnObject = "„exclude“ ist ein Objekt mit „fids“ und „bans“.";
 export const aNumberFrom0To1 = "eine Zahl von 0 bis 1";
 export const aListOfFids = "eine Liste von fids";
-export const aListOfCastHashes = "eine Liste von Hashes von Casts";
+export const aListOfCastHashes = "eine Liste von Cast-Hashes";
 export const aListOfUrls = "eine Liste von URLs";
-export const aListOfChannelIds = "eine Liste von Kennungen von Kanälen";
+export const aListOfChannelIds = "eine Liste von Kanal-Kennungen";
 export const anRe2ExpressionAsText = "ein RE2-Ausdruck als Text";
 
 export const newCasts = "neue Casts";
@@ -136,9 +136,9 @@ export const perUnit = { minute: "pro Minute", hour: "pro Stunde", day: "pro Tag
 export const or = "oder";
 export const and = "und";
 export const howManyToExpectIsNot =
-  "Wie viele zu erwarten sind, ist nicht bekannt: „Ausprobieren“ zählt sie unter vergangenen Ereignissen.";
+  "Noch keine Schätzung: „Ausprobieren“ zählt Treffer unter vergangenen Ereignissen.";
 export const howManyToExpectThemAmong =
-  "Wie viele zu erwarten sind, ist nicht bekannt: Der Knoten hat keine vergangenen Ereignisse zum Zählen.";
+  "Keine Schätzung: Der Knoten hat keine vergangenen Ereignisse zum Zählen.";
 export const expectOfTheLastEventsMatch = (bold: Rich, matched: Rich, scanned: Rich): Rich => [
   "Zu erwarten: ",
   bold,
@@ -156,8 +156,9 @@ export const theseEvents = "Diese Ereignisse:";
 export const butNotOf = "Aber nicht von";
 export const users = "Personen";
 export const usersThatYouBan = "Die Personen, die du sperrst";
-export const aScoreFrom0To1OnNodes = "Von 0 bis 1, wo der Betreiber Werte entscheiden lässt.";
-export const ofAuthorsWithAScoreOf = (score: Value) => `, von Autoren mit einem Wert von ${score} oder mehr`;
+export const aScoreFrom0To1OnNodes = "Von 0 bis 1, wo der Betreiber Bewertungen entscheiden lässt.";
+export const ofAuthorsWithAScoreOf = (score: Value) =>
+  `, von Autoren mit einer Bewertung von ${score} oder mehr`;
 export const butNotOfListed = (listed: number, bans: boolean) =>
   `Aber nicht die Ereignisse von ${[
     ...(listed > 0 ? [listed === 1 ? "1 genannten Person" : `${listed} genannten Personen`] : []),
@@ -173,13 +174,13 @@ export const signAndCreate = "Signieren und erstellen";
 export const webhookCreatedTitle = "Webhook erstellt";
 export const copyItsSecretNow = "Kopiere sein Geheimnis jetzt";
 export const yourReceiverVerifiesEachRequest =
-  "Dein Empfänger prüft jede Anfrage damit. Diese Seite vergisst es, wenn du sie verlässt; „Aufdecken“ auf der Seite des Webhooks zeigt es wieder, für eine Signatur.";
+  "Dein Empfänger prüft jede Anfrage damit. Diese Seite vergisst es, wenn du sie verlässt; „Anzeigen“ auf der Seite des Webhooks zeigt es wieder, für eine Signatur.";
 export const openTheWebhook = "Webhook öffnen";
 
 export const median = "Median";
 export const failed = "fehlgeschlagen";
 export const delivered = "zugestellt";
-export const health = "Gesundheit";
+export const health = "Zustand";
 export const settings = "Einstellungen";
 export const n7Days = "7 Tage";
 export const theNodeSendsEventsToThis = "Der Knoten sendet diesem Webhook wieder Ereignisse.";
@@ -192,7 +193,7 @@ export const theNodeSendsAMadeUp =
 export const areQueued = (count: Value) => `${count} in der Warteschlange.`;
 export const countTestEvents = (count: number) => plural(count, "Testereignis", "Testereignisse");
 export const youDisabledItNothingIsSent =
-  "Du hast ihn ausgeschaltet. Nichts wird gesendet, und Ereignisse werden nicht eingereiht.";
+  "Du hast ihn ausgeschaltet. Es wird nichts gesendet, und Ereignisse werden nicht eingereiht.";
 export const theNodeDeactivatedIt = "Der Knoten hat ihn abgeschaltet";
 export const noReasonIsKnown = "der Grund ist nicht bekannt";
 export const enable = "Einschalten";
@@ -232,8 +233,8 @@ export const theLastEventsTheOldest = (scanned: Rich, from: Rich): Rich => [
   ".",
 ];
 export const samples = "Beispiele";
-export const theBodiesAsYourReceiverGets = "Die Bodys, wie dein Empfänger sie bekommt";
-export const bodiesOfTheSamples = "Bodys der Beispiele";
+export const theBodiesAsYourReceiverGets = "Inhalte, wie dein Empfänger sie bekommt";
+export const bodiesOfTheSamples = "Inhalte der Beispiele";
 export const preview = "Vorschau";
 export const previewOnPastEvents = "Vorschau an vergangenen Ereignissen";
 export const tryAgain = "Erneut versuchen";
@@ -241,12 +242,12 @@ export const tryIt = "Ausprobieren";
 export const theFilterIsNotCompleteWhat =
   "Der Filter ist unvollständig. Was fehlt, ist an seinem Feld markiert.";
 export const tryingItNow = "Wird gerade ausprobiert.";
-export const tryItShowsWhatItWould = "„Ausprobieren“ zeigt, was er gefangen hätte. Nichts wird gesendet.";
+export const tryItShowsWhatItWould = "„Ausprobieren“ zeigt, was er erfasst hätte. Es wird nichts gesendet.";
 
 export const receiver = "Empfänger";
 export const nothingWasSentTheFilterHas =
-  "Nichts wurde gesendet: Der Filter hat einen Fehler, der an seinem Feld markiert ist.";
-export const revealTheSecrets = "Geheimnisse aufdecken";
+  "Es wurde nichts gesendet: Der Filter hat einen Fehler, der an seinem Feld markiert ist.";
+export const revealTheSecrets = "Geheimnisse anzeigen";
 export const thisPageWillShowTheSecrets =
   "Diese Seite zeigt die Geheimnisse des Webhooks, bis du sie verlässt.";
 export const rotateTheSecret = "Geheimnis erneuern";
@@ -258,7 +259,7 @@ export const theWebhookItsQueueAndIts =
 export const deletingItEndsAllDeliveriesAlso = "Löschen beendet alle Zustellungen, auch eingereihte.";
 export const changeTheWebhook = "Webhook ändern";
 export const itsWillChangeForEventsFrom = (value: Value) => `${value} ändert sich, für Ereignisse ab jetzt.`;
-export const nothingHasChanged = "Nichts hat sich geändert.";
+export const nothingHasChanged = "Es hat sich nichts geändert.";
 export const signAndSave = "Signieren und speichern";
 
 export const url = "URL";
@@ -267,13 +268,13 @@ export const httpsOnAPublicHostIt =
 export const name = "Name";
 export const forYouAtMost128Characters = "Für dich; höchstens 128 Zeichen.";
 export const description = "Beschreibung";
-export const optional = "Freiwillig.";
+export const optional = "Optional.";
 export const noResponse = "keine Antwort";
 export const yourWebhooks = "Deine Webhooks";
 export const noWebhooksYetAWebhookSends = (link: Rich, more: Rich): Rich => [
   "Noch keine Webhooks. Ein Webhook sendet dir Ereignisse, sobald sie geschehen: ",
   link,
-  " und sieh, was er gefangen hätte",
+  " und sieh, was er erfasst hätte",
   more,
   ".",
 ];

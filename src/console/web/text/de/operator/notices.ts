@@ -6,16 +6,16 @@ export const pushNeedsHttps =
   "Browser zeigen Mitteilungen nur für Seiten auf https, localhost oder 127.0.0.1. Öffne die Seite unter ihrer https-Adresse.";
 export const pushNeedsHomeScreen =
   "Ab iOS 16.4: Füge diese Seite dem Home-Bildschirm hinzu und öffne sie dort.";
-export const pushIsMissing = "Dieser Browser kennt keine Push-Nachrichten.";
+export const pushIsMissing = "Dieser Browser unterstützt keine Push-Nachrichten.";
 export const pushIsBlocked = "Mitteilungen dieser Seite sind in den Einstellungen des Browsers blockiert.";
 export const pushServiceFailed = (reason: Value) =>
-  `der Push-Dienst dieses Browsers ließ sich nicht benutzen: ${reason}`;
+  `der Push-Dienst dieses Browsers ließ sich nicht nutzen: ${reason}`;
 
 export const notices = "Mitteilungen";
 export const whatNoticesAre =
   "Meldet, wenn ein Vorfall beginnt und wenn er behoben ist, einmal für alle Knoten, und alle vier Stunden, solange ihn niemand zur Kenntnis nimmt. Höchstens 20 Mitteilungen pro Stunde. Knoten und Browser brauchen das Internet.";
 export const whatNoticesOfOwnersAre =
-  "Meldet, wenn einer deiner Webhooks fehlschlägt oder deaktiviert wird, ein API-Schlüssel oder ein Signierer bald abläuft oder eine geplante Benachrichtigung nicht gesendet wurde. Höchstens 20 Mitteilungen pro Stunde. Knoten und Browser brauchen das Internet.";
+  "Meldet, wenn einer deiner Webhooks fehlschlägt oder abgeschaltet wird, ein API-Schlüssel oder ein Signierer bald abläuft oder eine geplante Benachrichtigung nicht gesendet wurde. Höchstens 20 Mitteilungen pro Stunde. Knoten und Browser brauchen das Internet.";
 export const noChannels = "Noch keine Kanäle.";
 export const channel = "Kanal";
 export const goesTo = "Geht an";
@@ -40,7 +40,7 @@ export const removed = "Entfernt.";
 export const addAChannel = "Kanal hinzufügen";
 export const name = "Name";
 export const myPhone = "mein Handy";
-export const severity = "Schwere";
+export const severity = "Schweregrad";
 export const kinds = (which: Value) => `Arten von Vorfällen: ${which}`;
 export const allKinds = "alle";
 export const someKinds = (chosen: Value, all: Value) => `${chosen} von ${all}`;
@@ -49,7 +49,7 @@ export const onlyKinds = (titles: Rich): Rich => [", nur ", titles];
 export const quietHours = "Ruhezeit";
 export const quietHoursHint = (zone: Value) =>
   `Etwa 22:00-07:00, in ${zone}. Kritische Mitteilungen kommen trotzdem.`;
-export const notifyThisBrowser = "Diesem Browser melden";
+export const notifyThisBrowser = "Diesen Browser benachrichtigen";
 export const thisBrowserIsSubscribed = "Dieser Browser bekommt Mitteilungen.";
 export const orCallAHook = "Oder eine URL aufrufen";
 export const url = "URL";
@@ -67,7 +67,7 @@ export const theHookIsAdded = "Die URL wurde hinzugefügt.";
 export const theSecretOfTheHook =
   "Das Geheimnis, mit dem ihre Signaturen geprüft werden. Es wird einmal gezeigt:";
 export const nameItFirst = "Gib ihm zuerst einen Namen.";
-export const aHookNeedsAUrl = "Dazu gehört eine URL.";
+export const aHookNeedsAUrl = "Gib eine URL ein.";
 
 export const open = "Öffnen";
 export const noIncidentsOfYours = "Keine Vorfälle.";

@@ -29,20 +29,20 @@ export const lockedBy = (source: string) =>
 export const whatCounts = (file: Rich): Rich => [
   "Was hier geändert wird, steht danach in ",
   file,
-  ". Es hat Vorrang vor der Einstellungsdatei. Umgebungsvariablen und Befehlszeilenoptionen haben Vorrang davor.",
+  ". Das hat Vorrang vor der Einstellungsdatei; Umgebungsvariablen und Befehlszeilenoptionen haben Vorrang davor.",
 ];
 export const ofThisNode =
   "Andere Knoten dieses Zustands haben eigene Einstellungen: Ändere sie auf jedem Knoten.";
 export const lineOfTheFile = (file: Rich): Rich => [
-  "Sie wird nicht hier geändert. Trage dies in ",
+  "Sie lässt sich hier nicht ändern. Trage dies in ",
   file,
   " ein und starte den Knoten neu:",
 ];
-export const theSettingsFile = "eine Datei mit Einstellungen";
+export const theSettingsFile = "eine Einstellungsdatei";
 export const change = "Ändern";
 export const save = "Speichern";
 export const cancel = "Abbrechen";
-export const takeBack = "Zurücknehmen";
+export const takeBack = "Zurücksetzen";
 export const undo = "Rückgängig";
 export const newValue = (key: Value) => `Neuer Wert von ${key}`;
 export const oneALine = "Einer je Zeile";

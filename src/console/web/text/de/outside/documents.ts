@@ -39,7 +39,7 @@ export const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   WRITE_ALL: [
     "Casts veröffentlichen und löschen",
     "liken und recasten",
-    "folgen und entfolgen",
+    "folgen und nicht mehr folgen",
     "verifizierte Adressen hinzufügen und entfernen",
     "dein Profil ändern",
   ],
@@ -48,7 +48,7 @@ export const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   PUBLISH_REACTION: ["liken und recasten"],
   DELETE_REACTION: ["Likes und Recasts zurücknehmen"],
   FOLLOW_USER: ["Personen folgen"],
-  UNFOLLOW_USER: ["Personen entfolgen"],
+  UNFOLLOW_USER: ["Personen nicht mehr folgen"],
   ADD_VERIFICATION: ["verifizierte Adressen hinzufügen"],
   REMOVE_VERIFICATION: ["verifizierte Adressen entfernen"],
   UPDATE_PROFILE: ["dein Profil ändern"],

@@ -2,11 +2,11 @@ import type { Value } from "../../format.ts";
 
 export const noWalletWasFound =
   "In diesem Browser ist keine Wallet zu finden. Öffne diese Seite in dem Browser oder der Wallet-App mit deiner Custody-Adresse oder einer Auth-Adresse.";
-export const waitingForTheWallet = "Warte auf die Wallet…";
-export const waitingForTheKey = "Warte auf den Schlüssel, den die App verlangt…";
+export const waitingForTheWallet = "Warten auf die Wallet …";
+export const waitingForTheKey = "Warten auf den Schlüssel, den die App verlangt …";
 export const thisAddressMaySignInAsNobody =
   "diese Adresse ist bei keiner Person, die dieser Knoten kennt, Custody- oder Auth-Adresse";
-export const sending = "Sende…";
+export const sending = "Wird gesendet …";
 export const fid = (fid: Value) => `fid ${fid}`;
 export const nameAndFid = (username: Value, fid: Value) => `@${username} (fid ${fid})`;
 export const signInAs = (name: Value) => `Anmelden als ${name}`;

@@ -67,7 +67,7 @@ export const APPS: Readonly<Record<string, string>> = {
   "writes.enabled":
     "Ob sich Nachrichten über HTTP mit einem API-Schlüssel schreiben lassen. Mit false antworten diese Pfade mit 501; gRPC und /v1 betrifft das nicht.",
   "writes.confirm_timeout_ms":
-    "Millisekunden, die ein Schreibzugriff darauf wartet, dass seine Nachricht vom gefolgten Knoten ankommt, 0 bis 20000. Danach ist die Antwort 202.",
+    "Millisekunden, die ein Schreibzugriff darauf wartet, dass seine Nachricht vom Quellknoten ankommt, 0 bis 20000. Danach ist die Antwort 202.",
   "writes.max_queued":
     "Nachrichten, die auf das Netz warten dürfen, 1 bis 1000000. Darüber antworten Schreibzugriffe mit 503.",
   "writes.fid_messages_per_hour":

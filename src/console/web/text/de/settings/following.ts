@@ -12,33 +12,33 @@ export const FOLLOWING: Readonly<Record<string, string>> = {
   "upstream.fid_file":
     "Datei mit fids, denen gefolgt wird, für längere Listen: Zahlen, durch Zeilenenden oder Kommas getrennt, Kommentare nach #, höchstens 1 MiB. Ein relativer Pfad beginnt im Arbeitsverzeichnis. Nicht zusammen mit fids.",
   "upstream.ready_lag_secs":
-    "Sekunden, die der Index hinter dem gefolgten Knoten liegen darf, 1 bis 86400. Darüber antworten /ready und signierte Operationen mit 503, weil eine Custody-Adresse den Besitzer gewechselt haben kann; Lesezugriffe laufen weiter.",
+    "Sekunden, die der Index hinter dem Quellknoten liegen darf, 1 bis 86400. Darüber antworten /ready und signierte Operationen mit 503, weil eine Custody-Adresse den Besitzer gewechselt haben kann; Lesezugriffe laufen weiter.",
   "upstream.concurrency":
     "Gleichzeitige Aufrufe beim Füllen des Index, 0 bis 256; 0 macht 32 zu einem Knoten in einem privaten Netz und 4 zu einem öffentlichen.",
   "upstream.max_calls_per_sec":
     "Aufrufe je Sekunde an jeden Knoten, 0 bis 10000; 0 setzt für einen Knoten in einem privaten Netz keine Grenze und 20 für einen öffentlichen.",
   "upstream.contact":
-    'Wie die Betreiber der gefolgten Knoten dich erreichen, etwa "ops@host.example": Es steht im User-Agent aller Aufrufe. Höchstens 128 druckbare ASCII-Zeichen ohne Klammern.',
+    'Wie die Betreiber der Quellknoten dich erreichen, etwa "ops@host.example": Es steht im User-Agent aller Aufrufe. Höchstens 128 druckbare ASCII-Zeichen ohne Klammern.',
   "upstream.discover":
-    "Ob auch Knoten gefragt werden, die der Gossip der gefolgten ankündigt, einer je Minute, und ob ihnen daneben gefolgt wird, höchstens 8: Einer aus den Einstellungen muss ihren Stand haben, ihre Blöcke müssen signiert sein, und von ihnen wird nichts gefüllt oder bestätigt.",
+    "Ob auch Knoten gefragt werden, die der Gossip der Quellknoten ankündigt, einer je Minute, und ob ihnen daneben gefolgt wird, höchstens 8: Einer aus den Einstellungen muss ihren Stand haben, ihre Blöcke müssen signiert sein, und von ihnen wird nichts gefüllt oder bestätigt.",
   "upstream.bulk_from":
     "Hosts öffentlicher Knoten, deren Betreiber zugestimmt haben, dass du aus ihnen einen Index des ganzen Netzes füllst, höchstens 16; `serve --accept-load` nennt alle. Anderen öffentlichen Knoten wird gefolgt, aber alle fids aus ihnen zu füllen wird abgelehnt.",
   "upstream.verify_threads":
     "Threads, die beim Füllen und bei `svc import` Nachrichten prüfen, 0 bis 64; 0 startet einen je Kern, höchstens 16.",
   "trust.level":
-    'Was am gefolgten Netz geprüft wird: "blocks" prüft, dass seine Validatoren jeden Block signiert haben, bevor er gilt, "roots" vergleicht außerdem den Index mit dem Stand, den sie signiert haben, "node" vertraut dem gefolgten Knoten. Einem Knoten ohne Zertifikate (einem anderen svc) und einem Netz, dessen Validatoren nicht bekannt sind, wird wie mit "node" gefolgt; ein Index einiger fids (upstream.fids) verhält sich wie mit "blocks".',
+    'Was am gefolgten Netz geprüft wird: "blocks" prüft, dass seine Validatoren jeden Block signiert haben, bevor er gilt, "roots" vergleicht außerdem den Index mit dem Zustand, den sie signiert haben, "node" vertraut dem Quellknoten. Einem Knoten ohne Zertifikate (einem anderen svc) und einem Netz, dessen Validatoren nicht bekannt sind, wird wie mit "node" gefolgt; ein Index einiger fids (upstream.fids) verhält sich wie mit "blocks".',
   "trust.roots":
     'Wie bald mit "roots" die Wurzeln geänderter Konten berechnet werden: "sample" verbraucht höchstens 5 % eines Kerns, und was warten muss, wird später verglichen, "full" berechnet jede sofort. Beim ersten Mal, für alle Konten, ist es ein Fünftel oder die Hälfte eines Kerns.',
   "trust.validators_file":
     "Datei mit Validatoren, die die dieser Version ersetzt, höchstens 1 MiB: die validators.toml des Referenzknotens, oder JSON. Ein relativer Pfad beginnt im Arbeitsverzeichnis. Sie wird bei jeder Verbindung neu gelesen, und nach einem Block, dessen Validatoren nicht bekannt sind.",
   "trust.events":
-    'Wie viele Knoten aus upstream.urls ein On-Chain-Ereignis einer fid haben müssen, bevor ihre Custody-Adresse oder ein Schlüssel von ihr etwas entscheidet: Kein Block bindet, was diese Ereignisse sagen. "two", wo die Einstellungen mehr als einen Knoten nennen; mit einem einzigen, und mit "one", wird dem gefolgten geglaubt. Bis ein zweiter Knoten eine Änderung bestätigt hat, antworten signierte Operationen der fid mit 503. "rpc", nur im Mainnet, fragt stattdessen die Register von Optimism unter chain.op_rpc_url, je fid höchstens einmal in der Minute, auch mit einem einzigen Knoten.',
+    'Wie viele Knoten aus upstream.urls ein On-Chain-Ereignis einer fid haben müssen, bevor ihre Custody-Adresse oder ein Schlüssel von ihr etwas entscheidet: Kein Block bindet, was diese Ereignisse sagen. "two", wo die Einstellungen mehr als einen Knoten nennen; mit einem einzigen, und mit "one", wird dem Quellknoten geglaubt. Bis ein zweiter Knoten eine Änderung bestätigt hat, antworten signierte Operationen der fid mit 503. "rpc", nur im Mainnet, fragt stattdessen die Register von Optimism unter chain.op_rpc_url, je fid höchstens einmal in der Minute, auch mit einem einzigen Knoten.',
   "trust.on_unknown_set":
     'Wenn unbekannte Validatoren einen Shard signieren: "stop" übernimmt nichts davon, "warn" folgt ihm anhand der Hashes seiner Blöcke und prüft das inzwischen Übernommene, sobald die Validatoren bekannt sind.',
   "trust.on_mismatch":
-    'Wenn der Index den Stand haben müsste, den die Validatoren signiert haben, und einen anderen hat: "serve" antwortet wie zuvor, während Konten repariert werden, "stop" lässt außerdem /ready mit 503 antworten, sodass ein Load Balancer den Knoten herausnimmt, bis der Stand wieder bewiesen ist.',
+    'Wenn der Index den Zustand haben müsste, den die Validatoren signiert haben, und einen anderen hat: "serve" antwortet wie zuvor, während Konten repariert werden, "stop" lässt außerdem /ready mit 503 antworten, sodass ein Load Balancer den Knoten herausnimmt, bis der Zustand wieder nachgewiesen ist.',
   "trust.serve_unproven":
-    "Ob /ready mit 200 antwortet, bevor bewiesen ist, dass der Index den Stand hat, den die Validatoren signiert haben, und solange er es nicht ist. Mit false antwortet es bis dahin mit 503, wie es /ready?for=proof immer tut. In Mainnet und Testnet ist noch nichts bewiesen: siehe docs/follow-the-network.md.",
+    "Ob /ready mit 200 antwortet, bevor nachgewiesen ist, dass der Index den Zustand hat, den die Validatoren signiert haben, und solange er es nicht ist. Mit false antwortet es bis dahin mit 503, wie es /ready?for=proof immer tut. In Mainnet und Testnet ist noch nichts nachgewiesen: siehe docs/follow-the-network.md.",
   "protocol.network":
     'Netz, dessen Nachrichten angenommen werden, "mainnet", "testnet" oder "devnet"; Nachrichten anderer werden abgelehnt.',
   "protocol.engine_versions":

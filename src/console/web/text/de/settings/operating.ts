@@ -14,7 +14,7 @@ export const OPERATING: Readonly<Record<string, string>> = {
   "backup.encryption_key":
     "64 Hexadezimalziffern, unter denen Sicherungen und Snapshots verschlüsselt werden, wo immer sie liegen; `svc signer keygen` gibt welche aus. Leer: Sie werden nicht verschlüsselt. Ohne den Schlüssel lässt sich keine Sicherung wiederherstellen, und er steht in keiner von ihnen.",
   "backup.keep":
-    "Sicherungen jeder Art (mit dem Index, nur der Zustand, von der Seite des Betriebs), die im Verzeichnis bleiben, 1 bis 1000. Ältere werden gelöscht.",
+    "Sicherungen jeder Art (mit dem Index, nur der Zustand, von der Betreiberseite), die im Verzeichnis bleiben, 1 bis 1000. Ältere werden gelöscht.",
   "backup.at":
     'Uhrzeit in UTC, zu der der laufende Knoten den Zustand sichert, etwa "03:15"; leer für keine. Dazu gehört backup.dir oder backup.url. Eine verpasste Sicherung holt der nächste Start nach.',
   "backup.index":
@@ -22,13 +22,13 @@ export const OPERATING: Readonly<Record<string, string>> = {
   "console.enabled": "Ob es die Web-Konsole gibt, unter / und /console.",
   "console.manage":
     "Ob sie die Seiten hat, auf denen Besitzer ihre Apps, Webhooks, Schlüssel und Signierer verwalten.",
-  "console.operator": "Ob sie die Seite des Betriebs hat, die `svc console` öffnet.",
+  "console.operator": "Ob sie die Betreiberseite hat, die `svc console` öffnet.",
   "console.operator_token":
     "Das Geheimnis, mit dem `svc console` diese Seite von anderswo öffnet: 32 bis 256 druckbare ASCII-Zeichen ohne Leerzeichen. Leer: das in der Datei operator.token des Datenverzeichnisses, das zufällig ist und beim Start entsteht.",
   "console.images":
     '"ask": Wer eine Seite liest, kann die Bilder anderer Hosts laden, die sie nennt; "off": nie.',
   "console.status":
-    'Wer die Vorfälle der Statusseite und von /status/incidents sieht: "public" für alle, "operator" nur für die Seite des Betriebs.',
+    'Wer die Vorfälle der Statusseite und von /status/incidents sieht: "public" für alle, "operator" nur für die Betreiberseite.',
   "history.enabled":
     "Ob der Knoten behält, was seine Konsole zeigt: Messwerte, Zähler, sein Log, fehlgeschlagene Anfragen. Dazu gehört die Konsole. Die Datei ist history.db des Datenverzeichnisses, die der Knoten verlieren darf.",
   "history.max_bytes":
@@ -45,7 +45,7 @@ export const OPERATING: Readonly<Record<string, string>> = {
   "checks.latency_ms":
     "Wie lange die langsamste von hundert Anfragen zehn Minuten lang dauern darf, 10 bis 60000 Millisekunden.",
   "checks.queue_age_secs":
-    "Wie lange fällige Zustellungen fünf Minuten lang warten dürfen, 60 bis 86400 Sekunden; Sendungen und Schreibzugriffe doppelt so lange.",
+    "Wie lange fällige Zustellungen fünf Minuten lang warten dürfen, 60 bis 86400 Sekunden; Benachrichtigungen und Schreibzugriffe doppelt so lange.",
   "notify.push_hosts":
     'Die Push-Dienste, an die Meldungen für Browser gehen dürfen, höchstens 64 Hostnamen; "*." steht für jede Subdomain. [] schaltet sie ab.',
   "notify.max_channels_per_owner":
@@ -61,7 +61,7 @@ export const OPERATING: Readonly<Record<string, string>> = {
   "scores.not_seeds": "fids, von denen nie Vertrauen ausgeht, höchstens 10000.",
   "scores.unknown": "Die Bewertung eines Kontos ohne eigene, 0 bis 1.",
   "scores.enforce":
-    'Wo eine Bewertung entscheidet, als ["search"]: "webhooks" minimum_author_score von Webhooks und Streams; "sends" minimum_user_score von Sendungen; "search" die Reihenfolge von Personen; "feeds" Trends und for_you; "fold" die Antworten einer Unterhaltung. Leer: nirgends.',
+    'Wo eine Bewertung entscheidet, als ["search"]: "webhooks" minimum_author_score von Webhooks und Streams; "sends" minimum_user_score von Benachrichtigungen; "search" die Reihenfolge von Personen; "feeds" Trends und for_you; "fold" die Antworten einer Unterhaltung. Leer: nirgends.',
   "scores.fold_below":
     "Antworten von Konten mit einer niedrigeren Bewertung stehen eingeklappt unter einer Unterhaltung, 0 bis 1.",
   "scores.max_memory_mb":

@@ -22,7 +22,7 @@ export const RULES: Readonly<Record<string, string>> = {
     'ein Kleinbuchstabe oder "_", dann bis zu {} Kleinbuchstaben, Ziffern oder "_", aber nicht "pg_" am Anfang',
   "an IP address or a host name": "eine IP-Adresse oder ein Hostname",
   'a list of at most {} entries, each "*" or an origin such as "https://app.example"':
-    'eine Liste mit höchstens {} Einträgen, jeder "*" oder ein Ursprung wie "https://app.example"',
+    'eine Liste mit höchstens {} Einträgen, jeder "*" oder ein Origin wie "https://app.example"',
   'a list of at most {} networks such as "10.0.0.0/8"': 'eine Liste mit höchstens {} Netzen wie "10.0.0.0/8"',
   'empty or a URL such as "http://host:3383", without path, user and password, and with https by a host name':
     'leer oder eine URL wie "http://host:3383", ohne Pfad, Benutzer und Passwort, mit https über einen Hostnamen',

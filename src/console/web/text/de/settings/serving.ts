@@ -35,9 +35,9 @@ export const SERVING: Readonly<Record<string, string>> = {
   "http.max_ids":
     "Höchstzahl der Ids (fids, Hashes, Adressen, Kanal-Ids) in einem Listenparameter, 1 bis 1000; mehr ist ein 400.",
   "http.cors_origins":
-    'Ursprünge, von denen Browser aufrufen dürfen, höchstens 64: "*" für alle, oder eine Liste wie ["https://app.example"]. Zugangsdaten sind nie erlaubt.',
+    'Origins, von denen Browser aufrufen dürfen, höchstens 64: "*" für alle, oder eine Liste wie ["https://app.example"]. Zugangsdaten sind nie erlaubt.',
   "http.anonymous":
-    'Ob Lesezugriffe ohne API-Schlüssel gehen. Mit false brauchen Lesezugriffe unter jedem Präfix, /v1 auf diesem Port und der Stream einen Schlüssel mit der Berechtigung "read"; Pfade des Betriebs, die Dokumentation, signierte Anfragen, Token-Ereignisse und Sendungen nicht.',
+    'Ob Lesezugriffe ohne API-Schlüssel gehen. Mit false brauchen Lesezugriffe unter jedem Präfix, /v1 auf diesem Port und der Stream einen Schlüssel mit der Berechtigung "read"; Pfade des Betriebs, die Dokumentation, signierte Anfragen, Token-Ereignisse und Benachrichtigungen nicht.',
   "http.anonymous_units_per_minute":
     "Leseeinheiten, die eine Client-Adresse je Minute und Prozess ohne Schlüssel verbrauchen darf, 0 bis 1000000000; 0 setzt keine Grenze. Eine Einheit sind etwa 50 Mikrosekunden CPU. Die Adressen eines IPv6-/64 zählen zusammen.",
   "http.anonymous_burst_units":
@@ -61,7 +61,7 @@ export const SERVING: Readonly<Record<string, string>> = {
   "hub.reads":
     "Ob Leser eines Hubs bedient werden: die Lesezugriffe des HubService (GetCast, GetCastsByFid und andere) und /v1; und ob ein Log der Hub-Ereignisse geschrieben wird. Einreichen und GetInfo über gRPC brauchen das nicht.",
   "hub.relay_blocks":
-    "Ob ein Knoten, der jeder fid folgt, die Blöcke des gefolgten Knotens weitergibt (GetBlocks, GetShardChunks), acht Aufrufe gleichzeitig. Knoten, die diesem folgen, lesen daraus Schlüssel und verliehenen Speicher.",
+    "Ob ein Knoten, der jeder fid folgt, die Blöcke des Quellknotens weitergibt (GetBlocks, GetShardChunks), acht Aufrufe gleichzeitig. Knoten, die diesem folgen, lesen daraus Schlüssel und verliehenen Speicher.",
   "hub.replication":
     'Ob andere Knoten ihren Index aus diesem füllen können (ReplicationService): aus seinem Stand nach einem Block, den Validatoren des Netzes signiert haben. Dazu gehören trust.level = "roots" und trust.roots = "full", weitergegebene Blöcke (relay_blocks) und ein Knoten, der jeder fid folgt. Während jemand einen Stand liest, höchstens eine halbe Stunde, wächst das Log des Index (index.db-wal) auf bis zu 1 GiB.',
   "hub.event_retention_hours":
@@ -72,7 +72,7 @@ export const SERVING: Readonly<Record<string, string>> = {
   "hub.admin":
     "Ob der AdminService (SubmitOnChainEvent, SubmitUserNameProof) auf demselben Port angeboten wird. Seine Clients können jedes On-Chain-Ereignis hinzufügen, deshalb ist er nur erlaubt, solange hub.host eine Loopback-Adresse ist.",
   "index.max_bytes":
-    "Bytes, die der Index belegen darf, 0 bis 1000000000000000: die genutzten Seiten seiner Datei, zu der auch die Logs der Ereignisse gehören, und sein Write-Ahead-Log. 0 setzt keine Grenze. An der Grenze schrumpfen die Logs der Ereignisse auf eine Stunde; danach wird nichts mehr übernommen: Das Folgen wartet, Einreichungen und Schreibzugriffe werden abgelehnt, und /ready antwortet mit 503; Lesezugriffe, Zustand, Webhooks und Sendungen laufen weiter. `svc index compact` verkleinert einen Index.",
+    "Bytes, die der Index belegen darf, 0 bis 1000000000000000: die genutzten Seiten seiner Datei, zu der auch die Logs der Ereignisse gehören, und sein Write-Ahead-Log. 0 setzt keine Grenze. An der Grenze schrumpfen die Logs der Ereignisse auf eine Stunde; danach wird nichts mehr übernommen: Das Folgen wartet, Einreichungen und Schreibzugriffe werden abgelehnt, und /ready antwortet mit 503; Lesezugriffe, Zustand, Webhooks und Benachrichtigungen laufen weiter. `svc index compact` verkleinert einen Index.",
   "index.full_text":
     "Ob die Wörter von Casts für /cast/search indexiert werden, was etwa ein Zehntel des Index braucht. Mit false antwortet dieser Pfad mit 501, und `svc index compact` entfernt, was indexiert ist. Nach einem erneuten true baut der nächste Start es auf, bevor er bedient.",
 };

@@ -21,8 +21,8 @@ export const aLinkHasNoSecrets =
   "Der Link füllt dieses Formular für andere aus. Er enthält keine Geheimnisse und führt nichts aus.";
 export const apiKey = "API-Schlüssel";
 export const itStaysInMemory = "Er bleibt in diesem Tab und wird nicht gespeichert.";
-export const itsBodyIsSigned = "Der Body ist selbst signiert: Füge eine JSON Farcaster Signature ein.";
-export const requiresOneSignature = "Braucht eine Signatur der Wallet.";
+export const itsBodyIsSigned = "Der Body selbst ist signiert: Füge eine JSON Farcaster Signature ein.";
+export const requiresOneSignature = "Erfordert eine Wallet-Signatur.";
 export const theSessionSigns = "Deine Sitzung signiert ihn.";
 export const connectFirst = (link: Rich): Rich => [
   "Das darf nur aufrufen, wem es gehört. ",

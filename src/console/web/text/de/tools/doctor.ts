@@ -5,7 +5,7 @@ export const DOCTOR: Readonly<Record<string, string>> = {
   "data directory": "Datenverzeichnis",
   "file system": "Dateisystem",
   "disk space": "Speicherplatz",
-  "disk speed": "Tempo der Festplatte",
+  "disk speed": "Geschwindigkeit der Festplatte",
   databases: "Datenbanken",
   index: "Index",
   state: "Zustand",
@@ -16,13 +16,13 @@ export const DOCTOR: Readonly<Record<string, string>> = {
   "open files": "offene Dateien",
   "time source": "Zeitquelle",
   DNS: "DNS",
-  "followed node": "gefolgter Knoten",
+  "followed node": "Quellknoten",
   "who owns an fid": "wem eine fid gehört",
   certificates: "Zertifikate",
   replication: "Replikation",
   calls: "Aufrufe",
   network: "Netz",
-  "lag of the followed node": "Rückstand des gefolgten Knotens",
+  "lag of the followed node": "Rückstand des Quellknotens",
   clock: "Uhr",
   PostgreSQL: "PostgreSQL",
   ports: "Ports",
@@ -33,7 +33,7 @@ export const DOCTOR: Readonly<Record<string, string>> = {
     "{} fids, siehe „Platz für den Index“; das ganze Netz hat {}",
   "the whole network has {}; {}": "das ganze Netz hat {}; {}",
   "the followed node, if it is your own, too, takes {}":
-    "der gefolgte Knoten, wenn auch er deiner ist, braucht {}",
+    "der Quellknoten, wenn auch er deiner ist, braucht {}",
   "about {} million messages ({}), an index of {} GB, {} GB while it is filled, {} h of two free cores":
     "etwa {} Millionen Nachrichten ({}), einen Index von {} GB, {} GB beim Füllen, {} h zweier freier Kerne",
   "{} fids with {} messages take {} GB and {} s": "{} fids mit {} Nachrichten brauchen {} GB und {} s",
@@ -44,7 +44,7 @@ export const DOCTOR: Readonly<Record<string, string>> = {
     "Nimm eine größere Festplatte, oder folge weniger fids (upstream.fids)",
   "could not be estimated {}": "ließ sich {} schätzen",
   "in time": "nicht rechtzeitig",
-  "without the responses of the followed node": "ohne Antworten des gefolgten Knotens nicht",
+  "without the responses of the followed node": "ohne Antworten des Quellknotens nicht",
   "`svc upstream estimate` takes longer and says more": "`svc upstream estimate` dauert länger und sagt mehr",
   "{}, and {} are free": "{}, und {} sind frei",
   "it has {}; a migration to a new format takes {} more":
@@ -151,7 +151,7 @@ export const DOCTOR: Readonly<Record<string, string>> = {
     "keiner (upstream.url): Der Knoten bedient das Demonetz, oder was eingereicht und importiert wird",
   "as the chain says at chain.op_rpc_url (trust.events)":
     "was die Chain unter chain.op_rpc_url sagt (trust.events)",
-  "as the followed node says (trust.events)": "was der gefolgte Knoten sagt (trust.events)",
+  "as the followed node says (trust.events)": "was der Quellknoten sagt (trust.events)",
   "as two of {} nodes say alike (trust.events)": "was zwei von {} Knoten gleich sagen (trust.events)",
   "the first decision of an fid, and each after a change of its owner, needs both nodes (trust.events): while one is away, late or lies, they respond with 503":
     "die erste Entscheidung einer fid, und jede nach einem Wechsel ihres Besitzers, braucht beide Knoten (trust.events): Solange einer weg ist, zurückliegt oder lügt, kommt 503",
@@ -184,15 +184,15 @@ export const DOCTOR: Readonly<Record<string, string>> = {
   "its messages are of {}": "seine Nachrichten sind aus {}",
   "it has no messages that name one": "er hat keine Nachrichten, die eines nennen",
   "Wait until the followed node has data, then run `svc doctor` again":
-    "Warte, bis der gefolgte Knoten Daten hat, und führe dann `svc doctor` noch einmal aus",
+    "Warte, bis der Quellknoten Daten hat, und führe dann `svc doctor` noch einmal aus",
   "its newest block is {} s old, more than upstream.ready_lag_secs ({})":
     "sein neuester Block ist {} s alt, mehr als upstream.ready_lag_secs ({})",
   "its newest block is {} s old": "sein neuester Block ist {} s alt",
   "Wait until it has caught up, or follow another node: until then this one is not ready":
     "Warte, bis er aufgeholt hat, oder folge einem anderen Knoten: Bis dahin ist dieser nicht bereit",
-  "agrees with that of the followed node": "stimmt mit der des gefolgten Knotens überein",
+  "agrees with that of the followed node": "stimmt mit der des Quellknotens überein",
   "{}: signed requests are refused": "{}: Signierte Anfragen werden abgelehnt",
-  "this machine is {} s {} the followed node": "dieser Rechner geht {} s {} dem gefolgten Knoten",
+  "this machine is {} s {} the followed node": "dieser Rechner geht {} s {} dem Quellknoten",
   "ahead of": "vor",
   behind: "hinter",
   "Set the clock, and have it synchronised (systemd-timesyncd, chrony); or ask whether that node's is right":
@@ -234,7 +234,7 @@ export const DOCTOR: Readonly<Record<string, string>> = {
   "this system does not say whether the clock is synchronised":
     "dieses System sagt nicht, ob die Uhr synchronisiert ist",
   "See that a time daemon runs; the comparison with the followed node is under `clock`":
-    "Sieh nach, ob ein Zeitdienst läuft; der Vergleich mit dem gefolgten Knoten steht unter „Uhr“",
+    "Sieh nach, ob ein Zeitdienst läuft; der Vergleich mit dem Quellknoten steht unter „Uhr“",
   "See /etc/resolv.conf and the spelling of the setting; webhooks and notifications need DNS, too":
     "Prüfe /etc/resolv.conf und die Schreibweise der Einstellung; auch Webhooks und Benachrichtigungen brauchen DNS",
   "no setting names a host": "keine Einstellung nennt einen Host",

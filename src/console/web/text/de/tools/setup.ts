@@ -16,7 +16,7 @@ export const orFeedIt = (link: Rich): Rich => [
   link,
   ".",
 ];
-export const theOperatorsPage = "Seite des Betreibers";
+export const theOperatorsPage = "Betreiberseite";
 export const theNodeStartsAgain =
   "Der Knoten startet mit seinen Einstellungen neu. Das dauert ein paar Sekunden.";
 export const itRunsAndIsEmpty =
@@ -87,7 +87,7 @@ export const ok = "ok";
 export const warning = "Warnung";
 export const failed = "fehlgeschlagen";
 
-export const publicUrlAndBackups = "Öffentliche URL und Sicherungen (freiwillig)";
+export const publicUrlAndBackups = "Öffentliche URL und Sicherungen (optional)";
 export const publicUrl = "Öffentliche URL";
 export const publicUrlHint =
   "Unter der Benutzer diesen Knoten erreichen, etwa https://node.example. Links und signierte Seiten verwenden sie.";

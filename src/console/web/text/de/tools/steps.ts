@@ -42,7 +42,7 @@ export const STEPS: Readonly<Record<string, string>> = {
   "the whole network: {}": "das ganze Netz braucht {}",
   "instead: {}": "stattdessen: {}",
   "more: the profiles of others that they mention": "dazu: die Profile anderer, die sie erwähnen",
-  "the followed node, if it is your own, too: {}": "der gefolgte Knoten, wenn auch er deiner ist, braucht {}",
+  "the followed node, if it is your own, too: {}": "der Quellknoten, wenn auch er deiner ist, braucht {}",
   "free: {} MB for {}, which is TOO LITTLE": "frei: {} MB für {}, das ist ZU WENIG",
   "free: {} MB for {}": "frei: {} MB für {}",
   "The demo network takes 4 MB of disk, up to 200 MB of memory and 2 seconds.":

@@ -19,7 +19,7 @@ export const addThisLineToTheObject = (code: Rich, code2: Rich): Rich => [
 ];
 export const clients = "Clients";
 export const aServerOfYoursSendsWith = (code: Rich): Rich => [
-  "A server of yours sends with any of them, in the header ",
+  "Your server sends with any of them, in the header ",
   code,
   ". Each button requires one wallet signature.",
 ];
@@ -35,17 +35,17 @@ export const miniApps = "Mini apps";
 export const manifest = "Manifest";
 export const checkTheManifest = "Check the manifest";
 export const theNodeReadsTheManifestOf = (domain: Value) =>
-  `The node reads the manifest at ${domain} and says what clients will refuse.`;
+  `The node reads the manifest at ${domain} and reports what clients will refuse.`;
 export const thisAppHasNotSentYet =
   "This app has not sent yet. Clients take notifications only from apps whose manifest they accept.";
 export const signedByFid = (fid: Value) => `Signed by fid ${fid}, for this domain`;
-export const nobodysSignatureHolds = "No signature for this domain holds";
+export const nobodysSignatureHolds = "No valid signature for this domain";
 export const nothingToFix = "Nothing to fix.";
 export const severities = { error: "Error", warning: "Warning", info: "Note" } as const;
 
 // manage/apps/apps.tsx
 export const name = "Name";
-export const peopleSeeItsFirstLetterBeside = "People see its first letter beside your notifications here.";
+export const peopleSeeItsFirstLetterBeside = "People see its first letter next to your notifications here.";
 export const url = "URL";
 export const whereTheAppIsNotificationsCan =
   "Where the app is. Notifications can open pages of this host only.";
@@ -78,7 +78,7 @@ export const noMiniAppsYetPutA = (link: Rich): Rich => [
 
 // manage/apps/audience-card.tsx
 export const unnamedClient = "Unnamed client";
-export const growthAppearsTomorrowTodayIsThe = "Growth appears tomorrow: today is the first day that counts.";
+export const growthAppearsTomorrowTodayIsThe = "Growth appears tomorrow: today is the first day counted.";
 export const enabledTokensFromOnToOn = (enabled: Value, day: Value, enabled2: Value, day2: Value) =>
   `Enabled tokens from ${enabled} on ${day} to ${enabled2} on ${day2}`;
 export const dayByDay = "Day by day";
@@ -100,7 +100,7 @@ export const noWeeksYet = "No weeks yet. The first appears with the first person
 export const weekOf = "Week of";
 export const afterWeeks = (weeks: number) => (weeks === 0 ? "Its end" : plural(weeks, "week"));
 export const reachableAtTheEnd =
-  "Of those who added the app in a week (Monday to Sunday, UTC): how many a send could still reach at the end of that week, and of later ones.";
+  "Of the people who added the app in a week (Monday to Sunday, UTC): how many a send could still reach when that week and later ones ended.";
 export const lastDays = (days: Rich): Rich => ["last ", days, " days"];
 export const noUsersYetTheyAppearHere =
   "No users yet. They appear here when a client reports that they added the app.";
@@ -142,7 +142,7 @@ export const percentOfTokensSettled = (now: Value) => `${now} percent of tokens 
 export const theOperatorHasPausedSendsThis = (count: Value) =>
   `The operator has paused sends: this one continues when they resume. ${count} settled so far.`;
 export const countTokens = (count: number) => plural(count, "token");
-export const queuedYouMayCloseThisPage = "Queued. You may close this page: the node continues.";
+export const queuedYouMayCloseThisPage = "Queued. You can close this page: the node continues.";
 export const noUserHadAnEnabledToken = "No user had an enabled token, so nothing was sent.";
 export const of = (settled: Value, count: Value) => `${settled} of ${count}`;
 export const settledInYouMayCloseThis = (of: Value, took: Value) =>
@@ -190,8 +190,8 @@ export const theyAreNotInTheSegment = "they are not in the segment";
 export const theClientsResponseIsNotHttp = "the client's response is not HTTP";
 export const theClientsResponseIsTooLarge = "the client's response is too large";
 export const theClientsResponseIsNoResult = "the client's response is not the result of a send";
-export const theClientKnowsNoWebhookUrl = "the client knows no webhook URL of the app";
-export const theClientGivesNoReason = "the client gives no reason that this node knows";
+export const theClientKnowsNoWebhookUrl = "the client has no webhook URL for the app";
+export const theClientGivesNoReason = "the client gave no reason this node knows";
 export const theClientKnowsAnotherDomain = "the client knows the app under another domain";
 export const theClientRefusesTheTargetUrl = "the client refuses the target URL";
 export const theClientRespondedWith = (status: Value) => `the client responded with ${status}`;
@@ -209,8 +209,7 @@ export const withoutTheseFids = "Without these fids";
 export const onlyFollowersOf = "Only followers of";
 export const anFid = "An fid.";
 export const nameAtLeastOneFid = "Name at least one fid.";
-export const clientsOpenItOnTheHost = (host: Value) =>
-  `Clients open it on the host of the app only: ${host}.`;
+export const clientsOpenItOnTheHost = (host: Value) => `Clients only open pages on the app's host: ${host}.`;
 
 // manage/apps/new-app.tsx
 export const registered = "Registered";
@@ -218,9 +217,9 @@ export const hasTheIdCopyItsSend = (bold: Rich, code: Rich, code2: Rich): Rich =
   bold,
   " has the id ",
   code,
-  ". Copy its send secret now: this page forgets it when you leave, and revealing it again requires one signature. A server of yours sends with it, in the header ",
+  ". Copy its send secret now: this page forgets it when you leave, and revealing it again requires one signature. Your server sends with it, in the header ",
   code2,
-  ". From here you send without it.",
+  ". Sending from here does not need it.",
 ];
 export const openTheApp = "Open the app";
 export const newMiniApp = "New mini app";
@@ -235,12 +234,12 @@ export const ofThemHaveItAlreadyAnd = (sentBefore: Value) =>
 export const everyoneWhoHasTheApp = "Everyone who has the app";
 export const everyoneIn = (segment: Value) => `Everyone in the segment “${segment}”`;
 export const someOfThem = "Some of them";
-export const aSegmentIs = (link: Rich): Rich => ["To send to some of them again and again, ", link, "."];
+export const aSegmentIs = (link: Rich): Rich => ["To reach the same people repeatedly, ", link, "."];
 export const saveASegment = "save a segment";
 export const partOf = (link: Rich): Rich => [
-  "A part of ",
+  "Part of ",
   link,
-  ", whose page has the results of all its parts and texts.",
+  ", whose page has the results of all parts and texts.",
 ];
 export const aScheduledSend = "a scheduled send";
 export const inParts = (parts: number) => `in ${plural(parts, "part")}`;
@@ -256,8 +255,8 @@ export const signAndSchedule = "Sign and schedule";
 export const isScheduledFor = (title: Value, when: Value, recipients: Value) =>
   `“${title}” is sent at ${when}, to ${recipients}. You sign once, now. It can be cancelled until then.`;
 export const asOfNow = (recipients: Value) => `${recipients} as of now`;
-export const inSegment = (recipients: Value, segment: Value) => `${recipients}, of the segment “${segment}”`;
-export const halfOfThemGet = (text: Value) => `Half of them get “${text}” in its place.`;
+export const inSegment = (recipients: Value, segment: Value) => `${recipients}, in the segment “${segment}”`;
+export const halfOfThemGet = (text: Value) => `Half of them get “${text}” instead.`;
 export const signAndSend = "Sign and send";
 export const signAndSendTo = (fids: Value) => `Sign and send to ${fids}`;
 export const oneWalletSignatureNoSecretIs = "One wallet signature. No secret is needed.";

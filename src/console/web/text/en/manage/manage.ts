@@ -85,9 +85,9 @@ export const noEntriesYetHereYouWill = (part: Rich): Rich => [
   part,
   ", for 400 days.",
 ];
-export const theChangesOfYourMiniApps = "the changes of your mini apps and webhooks";
+export const theChangesOfYourMiniApps = "changes to your mini apps and webhooks";
 export const theChangesOfYourHasSigned =
-  "the changes of your mini apps, webhooks, API keys, signers and sessions and every message that a signer of yours has signed";
+  "changes to your mini apps, webhooks, API keys, signers and sessions, and every message your signers have signed";
 export const theLogHasChangesAndSigned = (link: Rich, link2: Rich): Rich => [
   "The log has changes and signed messages of the last 400 days. Sends and deliveries are on the page of each ",
   link,
@@ -112,7 +112,7 @@ export const name = "Name";
 export const forYouWhereItIsUsed = "For you: where it is used.";
 export const description = "Description";
 export const miniAppTitle = "Mini app";
-export const theIdOfTheMiniApp = "The id of the mini app that it pushes for; empty for your only one.";
+export const theIdOfTheMiniApp = "The id of the mini app it sends for; empty for your only one.";
 export const lastDay = "Last day";
 export const emptyNeverExpires = "Empty: never expires.";
 export const unitsPerMinute = "Units per minute";
@@ -166,9 +166,9 @@ export const everyRequestWithIsRefusedFrom = (name: Value) =>
   `Every request with “${name}” will be refused. This cannot be undone.`;
 export const rotateOrDelete = "Rotate or delete";
 export const rotatingCreatesANewSecretDo =
-  "Rotating creates a new secret: do it when the current one may have leaked, or once in a while. With a day left, you can deploy the new one before the old one expires.";
-export const rotateOldOneExpiresInA = "Rotate, old one expires in a day";
-export const rotateOldOneExpiresNow = "Rotate, old one expires now";
+  "Rotating creates a new secret: do it when the current one may have leaked, or once in a while. With a day's grace, you can deploy the new one before the old one expires.";
+export const rotateOldOneExpiresInA = "Rotate; old one expires in a day";
+export const rotateOldOneExpiresNow = "Rotate; old one expires now";
 export const activate = "Activate";
 export const deleteLabel = "Delete";
 export const apiKey = "API key";
@@ -207,10 +207,10 @@ export const manage = "Manage";
 
 // manage/overview.tsx
 export const theirAudienceAndPushesToIt = "Their audience, and pushes to it.";
-export const eventsAtYourServerAsThey = "Events at your server as they happen, tried before you save.";
+export const eventsAtYourServerAsThey = "Events sent to your server as they happen.";
 export const forProgramsThatWriteOrThat = "For programs that write, or that read more.";
 export const keysThatLetYourAppsAct = "Keys that let your apps act for users.";
-export const appsWhoseVisitorsSignInHere = "Apps whose visitors sign in here, and a page that tries it.";
+export const appsWhoseVisitorsSignInHere = "Apps whose visitors sign in here, and a page to try it.";
 export const whatChangedAndWhoIsSignedIn = "What changed, and the sessions of your fid.";
 export const openIncidents = (count: number) => plural(count, "open incident");
 export const signedInAs = "Signed in as";
@@ -230,17 +230,17 @@ export const reads = "reads";
 export const readsTestsAndReplays = "reads, tests and replays";
 export const isNotOpenInThisBrowser = (walletName: Rich): Rich => [
   walletName,
-  " is not open in this browser now. Reading works without it.",
+  " is not available in this browser now. Reading works without it.",
 ];
 export const manageWhatIsYours = "Manage what is yours";
 export const nothingHasChanged = "Nothing has changed.";
 
 // notices of owners
 export const notices = "Notices";
-export const aChannelWasAdded = "A channel of notices was added";
-export const aChannelWasChanged = "A channel of notices was changed";
-export const aChannelWasDeleted = "A channel of notices was deleted";
-export const aChannelWasTested = "A channel of notices was tested";
+export const aChannelWasAdded = "A notice channel was added";
+export const aChannelWasChanged = "A notice channel was changed";
+export const aChannelWasDeleted = "A notice channel was deleted";
+export const aChannelWasTested = "A notice channel was tested";
 export const anIncidentWasAcknowledged = "An incident was acknowledged";
 export const aLoginClientWasRegistered = "A login client was registered";
 export const aLoginClientWasChanged = "A login client was changed";
@@ -248,5 +248,5 @@ export const aLoginClientWasDeleted = "A login client was deleted";
 export const aUserWasBanned = "A user was banned";
 export const aBanWasLifted = "A ban was lifted";
 export const aUserWasMuted = "A user was muted";
-export const aMuteWasEnded = "A mute was ended";
+export const aMuteWasEnded = "A user was unmuted";
 export const whatHappensToYourRecords = "What happens to your webhooks, keys and sends.";

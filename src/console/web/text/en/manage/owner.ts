@@ -29,7 +29,7 @@ export const youAddThisKeyAsFid = (fid: Rich, address: Rich): Rich => [
   fid,
   ", with ",
   address,
-  ". Your wallet sends a transaction on OP Mainnet, for which it pays the gas.",
+  ". Your wallet sends a transaction on OP Mainnet and pays the gas.",
 ];
 export const sentTheAppWillSeeTheKey = (fid: Value) =>
   `Sent. The app will see the key of fid ${fid} when the network has the transaction. You can close this page.`;
@@ -44,20 +44,20 @@ export const signAsThisPerson = "Sign as this person";
 
 // owner/connection.ts
 export const browser = "Browser";
-export const theWalletShowsNoAccountNothing = "The wallet shows no account. Nothing was sent.";
+export const theWalletShowsNoAccountNothing = "The wallet shared no account. Nothing was sent.";
 export const isNotTheCustodyAddressOf = (first: Value) =>
   `${first} is not the custody address of any fid that this node knows. Choose another account in the wallet. Nothing was sent.`;
 export const theAccountInYourWalletChanged =
   "The account in your wallet changed, and the node did not say whose it is.";
-export const yourWalletNoLongerShowsThis = "Your wallet no longer shows this page an account.";
+export const yourWalletNoLongerShowsThis = "Your wallet no longer shares an account with this page.";
 export const yourWalletChangedToAnotherAccount = (fid: Value) =>
-  `Your wallet changed to another account: this is fid ${fid} now.`;
+  `Your wallet switched to another account: this is now fid ${fid}.`;
 export const yourWalletChangedToWhichIs = (first: Value) =>
-  `Your wallet changed to ${first}, which is not the custody address of any fid that this node knows.`;
+  `Your wallet switched to ${first}, which is not the custody address of any fid that this node knows.`;
 export const on = (browser: Value, system: Value) => `${browser} on ${system}`;
 export const startASession = "Start a session";
 export const aKeyOfThisBrowserMay = (part: Value, fid: Value) =>
-  `A key of this browser may ${part} for fid ${fid} for some hours. Everything else still asks your wallet.`;
+  `A key in this browser may ${part} for fid ${fid} for a few hours. Everything else still needs your wallet.`;
 export const readTestReplayAndEnableAnd = "read, test, replay, and enable and disable webhooks";
 
 // owner/operation-sheet.tsx
@@ -66,7 +66,7 @@ export const yourWalletShowsTheseLinesCompare =
   "Your wallet shows these lines. Compare them before you sign.";
 export const confirmInYourWallet = "Confirm in your wallet.";
 export const signedSendingTheRequest = "Signed. Sending the request.";
-export const canceled = "Canceled.";
+export const canceled = "Cancelled.";
 export const youClosedTheConfirmationNothingWas = "You closed the confirmation. Nothing was sent.";
 export const confirmWithYourWallet = "Confirm with your wallet";
 export const typeToConfirm = (typedName: Value) => `Type ${typedName} to confirm`;
@@ -87,8 +87,7 @@ export const fid = (fid: Rich): Rich => ["fid ", fid];
 export const connectYourWallet = "Connect your wallet";
 export const miniAppsWebhooksKeysAndSigners =
   "Mini apps, webhooks, keys and signers belong to an fid. Its custody address manages them: no account, no password. Connecting shows this page your address and signs nothing.";
-export const thisBrowserHasNoWalletWithout =
-  "This browser has no wallet. “Without a wallet here” has other ways.";
+export const thisBrowserHasNoWalletWithout = "This browser has no wallet. See “Without a wallet here”.";
 export const yourAccountsOwnSeveralFidsWhich = "Your accounts own several fids. Which one?";
 export const withoutAWalletHere = "Without a wallet here";
 export const tryItAsADemoPerson = "Try it as a demo person";
@@ -107,15 +106,15 @@ export const mostAppsMakeTheCustodyAddress =
   "Most apps make the custody address for you and show its recovery phrase in their settings, under a name such as “recovery phrase” or “advanced”. A wallet that imports this phrase has your custody address from then on. Anyone who has the phrase owns your fid: import it into a wallet that you trust, and never into a web page.";
 export const soEachRequestAsksYourWallet = (reason: Rich): Rich => [
   reason,
-  " So each request asks your wallet.",
+  " So each request needs your wallet.",
 ];
 export const yourSessionHasEnded = "Your session has ended";
 export const signInOnce = "Sign in once";
 export const yourWalletSignsOnceForA =
-  "Your wallet signs once for a key of this browser. With it these pages show what is yours without asking your wallet each time, for some hours. The key never sees a secret. Creating, sending, deleting and revealing still ask your wallet.";
+  "Your wallet signs once for a key in this browser. For a few hours, these pages show what is yours without asking your wallet each time. The key never sees a secret. Creating, sending, deleting and revealing still need your wallet.";
 export const alsoTestWebhooksReplayDeliveries =
   "Also test webhooks, replay deliveries, and enable and disable webhooks";
-export const startASessionAgain = "Start a session again";
+export const startASessionAgain = "Start a new session";
 export const oneWalletSignature = "One wallet signature.";
 
 // owner/wallet-signature.ts
@@ -125,17 +124,17 @@ export const noReasonGiven = "no reason given";
 export const theWalletDidNotSign = (message: Value, nothing: Value) =>
   `The wallet did not sign: ${message}. ${nothing}`;
 export const theAccountOfYourWalletIs = (current: Value) => `The account of your wallet is ${current}`;
-export const yourWalletShowsNoAccount = "Your wallet shows no account";
+export const yourWalletShowsNoAccount = "Your wallet shares no account";
 export const butFidBelongsToChooseThat = (instead: Value, fid: Value, address: Value, nothing: Value) =>
   `${instead}, but fid ${fid} belongs to ${address}. Choose that account in the wallet. ${nothing}`;
 export const yourWalletDoesNotKnowOp = (chainId: Value, nothing: Value) =>
   `Your wallet does not know OP Mainnet (chain ${chainId}), which custody signatures require. Add it in the wallet, then try again. ${nothing}`;
 export const yourWalletIsOnAnotherNetwork = (chainId: Value, nothing: Value) =>
-  `Your wallet is on another network and did not change to OP Mainnet (chain ${chainId}). Choose it in the wallet, then try again. ${nothing}`;
+  `Your wallet is on another network and did not switch to OP Mainnet (chain ${chainId}). Choose it in the wallet, then try again. ${nothing}`;
 export const thisBrowserNoLongerHas = (walletName: Value, nothing: Value) =>
   `This browser no longer has ${walletName}. ${nothing}`;
 export const theWalletReturnedTheSignatureOf = (nothing: Value) =>
-  `The wallet returned the signature of a contract account. The node verifies key signatures only. ${nothing}`;
+  `The wallet returned the signature of a contract account. The node only verifies key signatures. ${nothing}`;
 
 // owner/wallets.ts
 export const wallet = "Wallet";

@@ -24,7 +24,8 @@ export const heldBecause = {
 export const sentOf = (sent: number, all: number) => `${sent} of ${plural(all, "part")} sent`;
 export const onEachClock = (time: Value) => `${time} on each person's clock`;
 export const variants = (count: number) => plural(count, "text");
-export const theNodeCancels = (title: Value) => `The node cancels what “${title}” has not sent yet.`;
+export const theNodeCancels = (title: Value) =>
+  `The node cancels the parts of “${title}” that are not sent yet.`;
 export const cancelled = "Cancelled";
 
 // manage/apps/schedule-page.tsx
@@ -33,7 +34,7 @@ export const results = "Results";
 export const parts = "Parts";
 export const text = "Text";
 export const winner = "The text that did best";
-export const noSuchSend = "No such send. It is retained for 30 days.";
+export const noSuchSend = "No such send. Sends are retained for 30 days.";
 
 // manage/apps/send/schedule-fields.tsx
 export const time = "Time";
@@ -41,14 +42,14 @@ export const now = "Now";
 export const atATime = "At a time";
 export const onTheirClock = "At a time on each person's clock";
 export const inYourZone = (zone: Value) => `In your time zone, ${zone}. At most 30 days ahead.`;
-export const onAQuarter = "On a quarter of an hour, still ahead in every time zone.";
+export const onAQuarter = "On a quarter hour that is still ahead in every time zone.";
 export const quietFrom = "Quiet from";
 export const quietTo = "Quiet to";
-export const notBeforeTheEnd = "They get it at the end.";
-export const onQuarter = "On a quarter of an hour.";
-export const timesMissing = "Both times, or none.";
+export const notBeforeTheEnd = "They get it when quiet hours end.";
+export const onQuarter = "On a quarter hour.";
+export const timesMissing = "Set both times or neither.";
 export const aTimeAhead = "A time in the future, at most 30 days ahead.";
-export const onAQuarterHour = "A quarter of an hour, such as 07:15.";
+export const onAQuarterHour = "A quarter hour, such as 07:15.";
 export const options = "More options";
 export const secondTitle = "Second title";
 export const secondText = "Second text";
@@ -65,7 +66,7 @@ export const noSegment = "Everyone";
 export const drafts = "Drafts";
 export const saveDraft = "Save draft";
 export const draftSaved = "Draft saved";
-export const noDrafts = "No drafts. They are stored on the node, for every device of yours.";
+export const noDrafts = "No drafts. They are stored on the node, for all your devices.";
 export const open = "Open";
 export const deleteIt = "Delete";
 export const untitled = "Untitled";
@@ -90,12 +91,12 @@ export const following = "Followers of";
 export const fidsOfPeople = "Their fids, separated by spaces or commas";
 export const channel = "Members of channel";
 export const channelId = "Its id, such as bread";
-export const openedWithin = "Opened in the last days";
-export const notOpenedWithin = "Opened nothing in the last days";
+export const openedWithin = "Opened within (days)";
+export const notOpenedWithin = "Opened nothing for (days)";
 export const days = "1 to 30";
 export const client = "In these clients";
 export const fidsOfClients = "Fids of client apps";
-export const people = "Of these people";
+export const people = "Among these people";
 export const theNodeStoresTheSegment = "The node stores this filter. Nothing is sent.";
 export const theNodeDeletesTheSegment =
   "The node deletes this filter. Scheduled sends keep their conditions.";
@@ -105,10 +106,9 @@ export const actions = "Actions";
 export const editIt = "Edit";
 export const editSegment = "Edit segment";
 export const stopEditing = "Cancel";
-export const scheduledSendsKeepIt =
-  "Sends that are scheduled keep the conditions that they were signed with.";
+export const scheduledSendsKeepIt = "Scheduled sends keep the conditions they were signed with.";
 export const inZones = (zones: Value) => `In time zones: ${zones}`;
-export const oneOfBoth = "Only one of both.";
+export const oneOfBoth = "Only one of the two.";
 export const atMost30 = "At most 30.";
 
 // manage/apps/open-results.tsx
@@ -120,9 +120,9 @@ export const medianMinutes = "Median minutes";
 export const turnedOff = "Turned off in 24 h";
 export const opensByClient = "Opens by client";
 export const opensByText = "Opens by text";
-export const noClearDifference = "No clear difference yet. It is decided from 100 opens of each text.";
+export const noClearDifference = "No clear difference yet. It takes 100 opens of each text.";
 export const isLikelyBetter = (title: Rich): Rich => [title, " is likely better (95 %)."];
 export const clientApp = "Client";
 export const delivered = "Delivered";
 export const noOpensYet =
-  "No opens. The app reports them for sends that count opens; that a notification was seen is never known.";
+  "No opens. The app reports them for sends that count opens; whether one was seen is never known.";

@@ -30,14 +30,14 @@ export const off = "off";
 export const theOperatorHasTurnedManagedSigners =
   "The operator has turned managed signers off. Existing ones can be looked up and removed; none of them signs.";
 export const thisNodeHoldsNoKeysOf = "This node holds no user keys: it has no key to encrypt them with.";
-export const theOperatorTurnsThemOnBy = (part: Rich): Rich => ["The operator turns them on by ", part, "."];
+export const theOperatorTurnsThemOnBy = (part: Rich): Rich => ["The operator turns them on with ", part, "."];
 export const whichPrints = (code: Rich, code2: Rich): Rich => [code, ", which ", code2, " prints"];
 export const managedSigners = "Managed signers";
 export const noManagedSigners = "No managed signers.";
 export const noManagedSignersYetAnApp = (link: Rich, bold: Rich): Rich => [
-  "No managed signers yet. Create one above, or from your app by an ",
+  "No managed signers yet. Create one above, or from your app with an ",
   link,
-  " with the ",
+  " that has the ",
   bold,
   " scope. Its user approves it: the key then casts and likes for them, and they can revoke it at any time.",
 ];
@@ -57,15 +57,15 @@ export const itPublishesForFid = (text: Value, fid: Value) =>
   `The node publishes “${text}” for fid ${fid}, where everyone can read it.`;
 export const TEST_TEXT = "A test cast by a managed signer";
 export const published = (link: Rich): Rich => ["Published: ", link];
-export const queued = "It is on its way into the network.";
+export const queued = "It is on its way to the network.";
 export const openTheCast = "open the cast";
 export const publishFromYourApp = "Publish from your app";
 export const theKeyNeedsTheScope = (link: Rich, code: Rich): Rich => [
   "It needs an ",
   link,
-  " with the scope ",
+  " with the ",
   code,
-  ".",
+  " scope.",
 ];
 
 // manage/signers/new-signer.tsx

@@ -19,7 +19,7 @@ export const countAttempts = (count: number) => plural(count, "attempt");
 export const state = "State";
 export const kind = "Kind";
 export const tests = "Tests";
-export const theNodeRetriesTheFailedAnd = "The node retries what failed or was dropped in 24 hours.";
+export const theNodeRetriesTheFailedAnd = "The node retries what failed or was dropped in the last 24 hours.";
 export const nothingFailedInTheLast24 = "Nothing failed in the last 24 hours.";
 export const isQueuedAgain = "Queued again.";
 export const queuedAgain = (count: Value) => `${count} queued again.`;
@@ -31,16 +31,15 @@ export const noneOfThese = "No deliveries match.";
 export const countWhatIsMissing = "Count what is missing";
 export const sendMissing = (deliveries: Value) => `Send ${deliveries}`;
 export const theNodeSendsWhatIsMissing =
-  "The node sends what failed in this time, and the events that the webhook never had.";
-export const nothingIsMissing = "Nothing is missing of this time.";
+  "The node sends what failed in this period and the events the webhook never got.";
+export const nothingIsMissing = "Nothing is missing in this period.";
 export const isSentInTheBackground = (deliveries: Value, more: boolean) =>
   `${more ? "At least " : ""}${deliveries} will be sent in the background.`;
 export const retryFailed = "Retry failed";
 export const any = "any";
 export const onlyTests = "only";
 export const noTests = "none";
-export const noneAmongTheNewestThereMay =
-  "None among the newest deliveries. “Load more” looks at older ones.";
+export const noneAmongTheNewestThereMay = "None among the newest deliveries. “Load more” checks older ones.";
 export const noDeliveriesYetSendATest = "No deliveries yet. “Send a test” queues one of each kind.";
 export const webhooks = "Webhooks";
 export const webhook = "Webhook";
@@ -59,15 +58,15 @@ export const queued = (time: Rich, more: Rich): Rich => ["queued ", time, more];
 export const sendAgain = "Send again";
 
 // manage/webhooks/filter-builder.tsx
-export const idsOfRegisteredChannels = "Ids of registered channels, with spaces between.";
-export const n0xAnd40HexDigitsWith = "0x and 40 hex digits, with spaces between.";
+export const idsOfRegisteredChannels = "Ids of registered channels, separated by spaces.";
+export const n0xAnd40HexDigitsWith = "0x and 40 hex digits, separated by spaces.";
 export const foundAnywhereIIgnoresCase = "Found anywhere; (?i) ignores case.";
 export const what = "What";
 export const ofTheseFilters = "Of these filters";
 export const removeThisFilter = "Remove this filter";
 export const thisIsNotJsonYet = "This is not JSON yet.";
-export const theFormHasAProblemWhat = "The form has a problem. What is here replaces it.";
-export const changesHereChangeTheForm = "Changes here change the form.";
+export const theFormHasAProblemWhat = "The form has a problem. This JSON replaces it.";
+export const changesHereChangeTheForm = "Edits here update the form.";
 export const subscriptionAsJson = "Subscription as JSON";
 export const filter = "Filter";
 export const whichEvents = "Which events";
@@ -77,7 +76,7 @@ export const addAFilterForOtherKinds = "Add a filter for other kinds";
 // manage/webhooks/filter-state.ts
 export const chooseAtLeastOneKindOf = "Choose at least one kind of event";
 export const isNotInTheFilterChoose = (text: Value) =>
-  `“${text}” is not in the filter: choose one that was found, or clear it`;
+  `“${text}” is not in the filter: choose a match, or clear it`;
 export const hasAnotherFilterAbove = (kind: Value) => `${kind} has another filter above`;
 export const hasNoSuchFilterClearIt = (foreign: Value, foreign2: Value) =>
   `${foreign} has no such filter: clear it, or give ${foreign2} a filter of its own`;
@@ -97,7 +96,7 @@ export const aNumberFrom0To1 = "a number from 0 to 1";
 export const aListOfFids = "a list of fids";
 export const aListOfCastHashes = "a list of cast hashes";
 export const aListOfUrls = "a list of URLs";
-export const aListOfChannelIds = "a list of ids of channels";
+export const aListOfChannelIds = "a list of channel ids";
 export const anRe2ExpressionAsText = "an RE2 expression as text";
 
 // manage/webhooks/filter-words.tsx
@@ -111,16 +110,16 @@ export const newUsers = "new users";
 export const changedProfiles = "changed profiles";
 export const newChannels = "new channels";
 export const changedChannels = "changed channels";
-export const newMembers = "new members of channels";
-export const endedMemberships = "ended memberships of channels";
-export const newBans = "new bans from channels";
-export const endedBans = "ended bans from channels";
-export const newModerators = "new moderators of channels";
-export const endedModerators = "moderators of channels who became members";
-export const newPins = "new pins of channels";
-export const endedPins = "ended pins of channels";
-export const newFollowsOfChannels = "new follows of channels";
-export const endedFollowsOfChannels = "ended follows of channels";
+export const newMembers = "new channel members";
+export const endedMemberships = "ended channel memberships";
+export const newBans = "new channel bans";
+export const endedBans = "lifted channel bans";
+export const newModerators = "new channel moderators";
+export const endedModerators = "channel moderators who became members";
+export const newPins = "new channel pins";
+export const endedPins = "removed channel pins";
+export const newFollowsOfChannels = "new channel follows";
+export const endedFollowsOfChannels = "ended channel follows";
 export const moderatedCasts = "casts hidden in channels or shown again";
 export const by = "by";
 export const thatMention = "that mention";
@@ -137,10 +136,8 @@ export const about = (count: Value, unit: Value) => `about ${count} ${unit}`;
 export const perUnit = { minute: "a minute", hour: "an hour", day: "a day" } as const;
 export const or = "or";
 export const and = "and";
-export const howManyToExpectIsNot =
-  "How many to expect is not known: “Try it” counts them among past events.";
-export const howManyToExpectThemAmong =
-  "How many to expect is not known: the node has no past events to count them among.";
+export const howManyToExpectIsNot = "No estimate yet: “Try it” counts matches among past events.";
+export const howManyToExpectThemAmong = "No estimate: the node has no past events to count.";
 export const expectOfTheLastEventsMatch = (bold: Rich, matched: Rich, scanned: Rich): Rich => [
   "Expect ",
   bold,
@@ -155,15 +152,15 @@ export const withoutAFilter = (bold: Rich): Rich => [bold, ", without a filter."
 export const allOfTheNetwork = (joined: Rich): Rich => ["All ", joined, " of the network"];
 export const butNotBy = (more: Rich, values: Rich): Rich => [more, "but not by ", values];
 export const theseEvents = "These events:";
-export const butNotOf = "But not of";
+export const butNotOf = "Except from";
 export const users = "Users";
-export const usersThatYouBan = "The users that you ban";
+export const usersThatYouBan = "Users you ban";
 export const aScoreFrom0To1OnNodes = "From 0 to 1, where the operator lets scores decide.";
-export const ofAuthorsWithAScoreOf = (score: Value) => `, of authors with a score of ${score} or more`;
+export const ofAuthorsWithAScoreOf = (score: Value) => `, by authors with a score of ${score} or more`;
 export const butNotOfListed = (listed: number, bans: boolean) =>
-  `But not the events of ${[
+  `Except events from ${[
     ...(listed > 0 ? [listed === 1 ? "1 listed user" : `${listed} listed users`] : []),
-    ...(bans ? ["the users that you ban"] : []),
+    ...(bans ? ["users you ban"] : []),
   ].join(" and ")}.`;
 
 // manage/webhooks/new.tsx
@@ -176,7 +173,7 @@ export const signAndCreate = "Sign and create";
 export const webhookCreatedTitle = "Webhook created";
 export const copyItsSecretNow = "Copy its secret now";
 export const yourReceiverVerifiesEachRequest =
-  "Your receiver verifies each request with it. This page forgets it when you leave; “Reveal” on the page of the webhook shows it again, for one signature.";
+  "Your receiver verifies each request with it. This page forgets it when you leave; “Reveal” on the webhook's page shows it again, for one signature.";
 export const openTheWebhook = "Open the webhook";
 
 // manage/webhooks/overview.tsx
@@ -218,7 +215,7 @@ export const noAttemptsInThisPeriodSend = "No attempts in this period. “Send a
 // manage/webhooks/preview.tsx
 export const author = "Author";
 export const theKindOfEvent = "the kind of event";
-export const everyFieldWhereAnyWouldDo = "every field, where any would do";
+export const everyFieldWhereAnyWouldDo = "every field, where any one would do";
 export const excludedByField = (count: Value, field: Value) => `${count} excluded by “${field}”`;
 export const byField = (count: Value, field: Value) => `${count} by “${field}”`;
 export const noneMatch = "None match.";
@@ -233,27 +230,25 @@ export const theLastEventsTheOldest = (scanned: Rich, from: Rich): Rich => [
   ".",
 ];
 export const samples = "Samples";
-export const theBodiesAsYourReceiverGets = "The bodies, as your receiver gets them";
-export const bodiesOfTheSamples = "Bodies of the samples";
+export const theBodiesAsYourReceiverGets = "Bodies as your receiver gets them";
+export const bodiesOfTheSamples = "Sample bodies";
 export const preview = "Preview";
 export const previewOnPastEvents = "Preview on past events";
 export const tryAgain = "Try again";
 export const tryIt = "Try it";
-export const theFilterIsNotCompleteWhat =
-  "The filter is not complete. What is missing is marked at its field.";
+export const theFilterIsNotCompleteWhat = "The filter is incomplete. Missing parts are marked.";
 export const tryingItNow = "Trying it now.";
 export const tryItShowsWhatItWould = "“Try it” shows what it would have caught. Nothing is sent.";
 
 // manage/webhooks/webhook-form.tsx
 export const receiver = "Receiver";
-export const nothingWasSentTheFilterHas =
-  "Nothing was sent: the filter has a problem, which is marked at its field.";
+export const nothingWasSentTheFilterHas = "Nothing was sent: the filter has a problem, which is marked.";
 export const revealTheSecrets = "Reveal the secrets";
 export const thisPageWillShowTheSecrets =
   "This page will show the secrets of the webhook until you leave it.";
 export const rotateTheSecret = "Rotate the secret";
 export const theWebhookGetsANewSecret =
-  "The webhook gets a new secret. The current one also signs during the grace period, so that your receiver can change without a gap.";
+  "The webhook gets a new secret. The current one also signs during the grace period, so your receiver can switch without a gap.";
 export const deleteTheWebhook = "Delete the webhook";
 export const theWebhookItsQueueAndIts =
   "The webhook, its queue and its deliveries are deleted. This cannot be undone.";
@@ -267,9 +262,9 @@ export const signAndSave = "Sign and save";
 // manage/webhooks/webhooks.tsx
 export const url = "URL";
 export const httpsOnAPublicHostIt =
-  "https, on a public host. It gets a POST for each event and responds with 2xx within 10 seconds.";
+  "https, on a public host. It gets a POST for each event and must respond with 2xx within 10 seconds.";
 export const name = "Name";
-export const forYouAtMost128Characters = "For you; at most 128 characters.";
+export const forYouAtMost128Characters = "Only for you; at most 128 characters.";
 export const description = "Description";
 export const optional = "Optional.";
 export const noResponse = "no response";

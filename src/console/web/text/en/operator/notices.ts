@@ -3,18 +3,18 @@ import type { Rich, Value } from "../../format.ts";
 // operator/push.ts
 export const pushIsOff = "The setting notify.push_hosts is empty, so this node sends nothing to browsers.";
 export const pushNeedsHttps =
-  "Browsers show notices of pages on https, localhost or 127.0.0.1 only. Open the page by its https address.";
+  "Browsers only show notices from pages on https, localhost or 127.0.0.1. Open the page at its https address.";
 export const pushNeedsHomeScreen =
   "On iOS 16.4 and later, add this page to the Home Screen and open it there.";
-export const pushIsMissing = "This browser has no push messages.";
-export const pushIsBlocked = "Notifications of this page are blocked in the browser's settings.";
+export const pushIsMissing = "This browser does not support push messages.";
+export const pushIsBlocked = "Notifications from this page are blocked in the browser's settings.";
 export const pushServiceFailed = (reason: Value) =>
   `the push service of this browser could not be used: ${reason}`;
 
 // operator/notices.tsx
 export const notices = "Notices";
 export const whatNoticesAre =
-  "Notifies you when an incident opens and when it is resolved, once over all nodes, and every four hours while no one has acknowledged it. At most 20 notices an hour. The node and the browser need the internet.";
+  "Notifies you when an incident opens and when it is resolved, once across all nodes, and every four hours until someone acknowledges it. At most 20 notices an hour. The node and the browser need the internet.";
 export const whatNoticesOfOwnersAre =
   "Notifies you when one of your webhooks fails or is disabled, an API key or a signer is about to expire, or a scheduled send was not sent. At most 20 notices an hour. The node and the browser need the internet.";
 export const noChannels = "No channels yet.";
@@ -49,7 +49,7 @@ export const kindsHint = "None chosen: all.";
 export const onlyKinds = (titles: Rich): Rich => [", only ", titles];
 export const quietHours = "Quiet hours";
 export const quietHoursHint = (zone: Value) =>
-  `As 22:00-07:00, in ${zone}. Critical notices are sent anyway.`;
+  `Such as 22:00-07:00, in ${zone}. Critical notices are sent anyway.`;
 export const notifyThisBrowser = "Notify this browser";
 export const thisBrowserIsSubscribed = "This browser is subscribed.";
 export const orCallAHook = "Or call a URL";
@@ -67,16 +67,16 @@ export const addHook = "Add hook";
 export const theHookIsAdded = "The hook was added.";
 export const theSecretOfTheHook = "The secret that verifies its signatures. It is shown once:";
 export const nameItFirst = "Give it a name first.";
-export const aHookNeedsAUrl = "It needs a URL.";
+export const aHookNeedsAUrl = "Enter a URL.";
 
 // manage/notices.tsx
 export const open = "Open";
 export const noIncidentsOfYours = "No incidents.";
 export const theNodeWillTell = (target: Value) =>
   `The node will send notices of your incidents to ${target}.`;
-export const theChannelWillChange = (label: Value) => `The terms of ${label} will change.`;
+export const theChannelWillChange = (label: Value) => `What ${label} gets will change.`;
 export const theChannelGetsNothingMore = (label: Value) => `${label} gets no more notices.`;
 export const theChannelGetsATest = (label: Value) => `${label} gets a test.`;
 export const itsRemindersEnd = (title: Value) =>
-  `The reminders of "${title}" end. It stays open until it is resolved.`;
-export const itsRemindersHaveEnded = "Its reminders have ended.";
+  `Reminders about “${title}” stop. It stays open until it is resolved.`;
+export const itsRemindersHaveEnded = "Reminders about it have stopped.";

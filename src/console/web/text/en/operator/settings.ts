@@ -9,7 +9,7 @@ export const findASetting = "Find a setting";
 export const theOnesThatAreSet = (count: Value, all: Value) =>
   `${count} of ${all} are set; the others have their default. Secrets are masked.`;
 export const foundOfAll = (count: Value, all: Value) => `${count} of ${all}`;
-export const noneFound = "No setting has these words in its name, its meaning or its source.";
+export const noneFound = "No setting has these words in its name, meaning or source.";
 export const changedOnly = "Only those that are set";
 export const setting = "Setting";
 export const value = "Value";
@@ -28,13 +28,13 @@ export const APPLY = {
 export const lockedBy = (source: string) =>
   `at the next start: ${source.startsWith("-") ? "the flag" : "the environment variable"} ${source.replace("file of ", "")} overrides this page and the settings file`;
 export const whatCounts = (file: Rich): Rich => [
-  "What is changed here is written to ",
+  "Changes are written to ",
   file,
-  ". It overrides the settings file. Environment variables and flags override it.",
+  ". They override the settings file; environment variables and flags override them.",
 ];
 export const ofThisNode = "Other nodes of this state have settings of their own: change each node.";
 export const lineOfTheFile = (file: Rich): Rich => [
-  "It is not changed here. Put this into ",
+  "It cannot be changed here. Put this into ",
   file,
   " and restart the node:",
 ];
@@ -42,13 +42,13 @@ export const theSettingsFile = "a settings file";
 export const change = "Change";
 export const save = "Save";
 export const cancel = "Cancel";
-export const takeBack = "Take back";
+export const takeBack = "Reset";
 export const undo = "Undo";
 export const newValue = (key: Value) => `New value of ${key}`;
-export const oneALine = "One a line";
+export const oneALine = "One per line";
 export const mustBe = (rule: Value) => `It must be ${rule}.`;
 export const whatChanges = (file: Rich): Rich => ["Changes ", file, ":"];
-export const inForce = (keys: Value) => `${keys} changed. It is in force.`;
+export const inForce = (keys: Value) => `${keys} changed. It is in effect.`;
 export const inForceSoon = (keys: Value, threads: Value) =>
   `${keys} changed. Busy threads take it as soon as they respond: ${threads}.`;
 export const waitsForStart = (keys: Value) => `${keys} changed. It takes effect at the next start.`;
@@ -62,5 +62,5 @@ export const refusedFile = (file: Rich): Rich => [
 export const startIsDue = (keys: Value) => `Waiting for the next start: ${keys}.`;
 export const restart = "Restart the node";
 export const restartEnds =
-  "Requests under way are finished first. This page asks for a new link afterwards, which the command prints.";
-export const restarts = "The node restarts.";
+  "Requests in progress finish first. Then this page needs a new link, which the command prints.";
+export const restarts = "The node is restarting.";

@@ -18,8 +18,8 @@ export const noKnownBrowser: string = "a program, not a known browser";
 export const browserOn = (browser: string, system: string) => `${browser} on ${system}`;
 export const openedJustNow: string = "opened less than a minute ago";
 export const openedAgo = (minutes: number) => `opened ${plural(minutes, "minute")} ago`;
-export const linkIsOver: string = "This link is over, or was never one. Ask the app for a new one.";
-export const linkIsUsed: string = "Someone has signed in by this link.";
+export const linkIsOver: string = "This link has expired or never existed. Ask the app for a new one.";
+export const linkIsUsed: string = "Someone has already signed in with this link.";
 
 // sign-in/login-content.ts
 export const itAsksForAKey: string =
@@ -27,7 +27,7 @@ export const itAsksForAKey: string =
 export const itGetsNoKey: string = "It learns who you are. It gets no key and can publish nothing.";
 export const registeredHereBy = (owner: string) => `registered here by ${owner}`;
 export const appIsNotRegistered: string = "This app is not registered here.";
-export const addressIsNotRegistered: string = "This address is not one that the app has registered.";
+export const addressIsNotRegistered: string = "The app has not registered this address.";
 
 // approve-routes.ts
 export const approveAnApp: string = "Approve an app";
@@ -64,4 +64,4 @@ export const seconds = (count: number) => plural(count, "second");
 export const onlyFor: string = "Only for";
 export const theAddress: string = "The address";
 export const itsKey: string = "Its key";
-export const approvalLinkIsOver: string = "This approval link is over. Ask the app for a new one.";
+export const approvalLinkIsOver: string = "This approval link has expired. Ask the app for a new one.";

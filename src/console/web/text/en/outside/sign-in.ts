@@ -6,7 +6,7 @@ export const noWalletWasFound =
 export const waitingForTheWallet = "Waiting for the wallet…";
 export const waitingForTheKey = "Waiting for the key that the app asks for…";
 export const thisAddressMaySignInAsNobody =
-  "this address is neither the custody address nor an auth address of anybody that this node knows";
+  "this address is neither the custody address nor an auth address of anyone this node knows";
 export const sending = "Sending…";
 export const fid = (fid: Value) => `fid ${fid}`;
 export const nameAndFid = (username: Value, fid: Value) => `@${username} (fid ${fid})`;

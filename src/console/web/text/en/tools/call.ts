@@ -7,7 +7,7 @@ export const whatThisPageDoes =
   "Choose an operation of the API, fill its form and run it on this node. Nothing runs until you say so.";
 export const operation = "Operation";
 export const chooseAnOperation = "Choose an operation";
-export const theApiHasNoSuchCall = "This link names a call that the API of this node does not have.";
+export const theApiHasNoSuchCall = "This node's API does not have the call that this link names.";
 export const fullReference = "Full reference";
 export const responseTitle = "Response";
 export const asCode = "This call as code";
@@ -22,7 +22,7 @@ export const copyLink = "Copy link";
 export const aLinkHasNoSecrets = "The link fills this form for others. It has no secrets and runs nothing.";
 export const apiKey = "API key";
 export const itStaysInMemory = "It stays in this tab and is not stored.";
-export const itsBodyIsSigned = "The body is signed itself: paste a JSON Farcaster Signature.";
+export const itsBodyIsSigned = "The body itself is signed: paste a JSON Farcaster Signature.";
 export const requiresOneSignature = "Requires one wallet signature.";
 export const theSessionSigns = "Your session signs it.";
 export const connectFirst = (link: Rich): Rich => [
@@ -31,7 +31,7 @@ export const connectFirst = (link: Rich): Rich => [
   "; the form stays.",
 ];
 export const connectAWallet = "Connect a wallet";
-export const aStreamDoesNotEnd = (link: Rich): Rich => ["The response does not end. ", link, "."];
+export const aStreamDoesNotEnd = (link: Rich): Rich => ["This response never ends. ", link, "."];
 export const openTheStream = "Open it on the stream page";
 export const theNodeRuns = (method: Value, path: Value, fid: Value) =>
   `The node runs ${method} ${path} for fid ${fid}.`;

@@ -4,10 +4,10 @@ import { formatCount, type Rich, type Value } from "../../format.ts";
 export const setUpYourNode = "Set up your node";
 export const notSetUpYet = "This node is not set up yet";
 export const onlyTheOperatorSetsItUp =
-  "Only its operator sets it up. This command, on the machine of the node, prints the link that opens this page once:";
+  "Only its operator can set it up. On the node's machine, this command prints a link that opens this page once:";
 export const itDidNotOpen = "It did not open:";
 export const yourBrowserSignsOnlyOn = (command: Rich): Rich => [
-  "Your browser signs requests only on https and on this machine. Forward the port, and open the link there: ",
+  "Your browser only signs requests over https or on this machine. Forward the port, and open the link there: ",
   command,
 ];
 export const theNodeHasData = "This node is set up";
@@ -21,14 +21,14 @@ export const theOperatorsPage = "the operator's page";
 export const theNodeStartsAgain = "The node starts again with its settings. This takes a few seconds.";
 export const itRunsAndIsEmpty =
   "The node runs again. What it has appears here; if nothing does, its log says what it refused.";
-export const itImports = (percent: Value) => `It imports the file: ${percent} %`;
-export const itBuilds = (percent: Value) => `It has read the file and builds the index: ${percent} %`;
-export const itOpensItsIndex = "It has the data and opens its index. This takes a few seconds.";
+export const itImports = (percent: Value) => `It is importing the file: ${percent} %`;
+export const itBuilds = (percent: Value) => `It has read the file and is building the index: ${percent} %`;
+export const itOpensItsIndex = "It has the data and is opening its index. This takes a few seconds.";
 export const starting = "Starting";
 export const importing = "Importing";
 export const building = "Building";
-export const itStarts = "It starts";
-export const itFills = "It fills its index";
+export const itStarts = "It is starting";
+export const itFills = "It is filling its index";
 export const peopleAreHere = (count: Value) => `${count} people are here already.`;
 export const firstQuery = "Run a first query";
 export const explore = "Explore what is here";
@@ -43,17 +43,16 @@ export const whatShouldItBe = "Source";
 export const followANode = "Follow a node";
 export const itCopiesAndFollows = "Copies what a Farcaster node has, then follows it block by block.";
 export const demo = "Demo network";
-export const aSmallNetwork = "200 people with public keys, in a few seconds, to try everything on.";
+export const aSmallNetwork = "200 people with public keys, ready in seconds, to try everything out.";
 export const importAFile = "Import a file";
 export const itReadsRecords = "Reads the records of a file once, and follows no other node.";
 export const fileOfRecords = "File of records";
-export const onTheMachineOfTheNode = "Its path on the node's machine, from the root: the node reads it.";
+export const onTheMachineOfTheNode = "Its full path on the node's machine: the node reads it.";
 export const anAbsolutePath = "A path such as /data/file.";
 export const fileOfFids = "A file of fids";
 export const pathOfFids = "Path of the file of fids";
 export const nodeToFollow = "Node to follow";
-export const hostAndPort =
-  "Host and gRPC port, such as node.example:3383. Further ones, which take over, after a space.";
+export const hostAndPort = "Host and gRPC port, such as node.example:3383. Fallback nodes after a space.";
 export const whoseData = "Scope";
 export const everyone = "The whole network";
 export const someFids = "These fids";
@@ -79,7 +78,7 @@ export const findings = "Findings";
 export const itWillWrite = (path: Rich): Rich => ["It will write ", path, ":"];
 export const itGoesIntoTheDataDirectory = (why: Rich): Rich => [
   why,
-  ". The settings go into the data directory, and count more than those of the settings file.",
+  ". The settings go into the data directory and override the settings file.",
 ];
 export const noSettingsAreWritten = "No settings need to be written.";
 export const ok = "ok";
