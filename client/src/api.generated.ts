@@ -4188,7 +4188,7 @@ export interface components {
             source: "protocol" | "import" | "activity";
             /** @description The id of the protocol: keccak256 of the name under which the channel is registered */
             channel_id?: string;
-            /** @description Who owns the token of the channel. `unverified`: nobody has verified the address since channels became part of the protocol, so the channel is parked until its owner does */
+            /** @description Who owns the token of the channel. `unverified`: no one has verified the address since channels became part of the protocol, so the channel is parked until its owner does */
             owner?: {
                 address: string;
                 fid: number | null;

@@ -21,7 +21,7 @@ export const ChannelOwner = object(
   },
   {
     description:
-      "Who owns the token of the channel. `unverified`: nobody has verified the address since channels became part of the protocol, so the channel is parked until its owner does",
+      "Who owns the token of the channel. `unverified`: no one has verified the address since channels became part of the protocol, so the channel is parked until its owner does",
   },
 );
 

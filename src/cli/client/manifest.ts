@@ -157,7 +157,7 @@ const line = (path: string, message: string) => printable(path === "" ? message 
 function reportText({ domain, account_association: association, findings }: Report): string {
   const who =
     association === null
-      ? "nobody signed it"
+      ? "no one signed it"
       : association.valid
         ? `fid ${association.fid} signed it, by ${association.key_bound_by === "auth_address" ? "an auth address" : "its custody address"}`
         : "its signature does not hold";

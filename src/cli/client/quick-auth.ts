@@ -12,7 +12,7 @@ export function registerQuickAuth(program: Command, context: CommandContext): vo
   const quickAuth = program.command("quick-auth").description("manage the keys of sign-in tokens");
   quickAuth
     .command("rotate")
-    .description("make the next key that signs tokens; verifiers get it 20 minutes before it signs")
+    .description("create the next key that signs tokens; verifiers get it 20 minutes before it signs")
     .argument(
       "[url]",
       "base URL of the node (default: that of the data directory, else the address in the settings)",

@@ -15,7 +15,7 @@ export function registerBackup(program: Command, context: CommandContext): void 
       "make a verified backup of a running or stopped node, and delete the oldest beyond backup.keep",
     )
     .option("--to <place>", `directory of backups, or s3://bucket/prefix; default: backup.url or backup.dir`)
-    .option("--state-only", "leave the index, which can be filled again")
+    .option("--state-only", "leave out the index, which can be refilled")
     .action(async ({ to, stateOnly = false }: { to?: string; stateOnly?: boolean }) => {
       const { createCommon, runTask } = await import("../common.ts");
       const { UserError } = await import("../../lib/failure.ts");
@@ -63,8 +63,8 @@ export function registerRestore(program: Command, context: CommandContext): void
       "restore a backup or snapshot into a data directory that lacks what it holds. The node must be stopped",
     )
     .requiredOption("--from <place>", "the backup: a directory, s3://bucket/prefix/name or an https URL")
-    .option("--index-only", "leave the state")
-    .option("--state-only", "leave the index")
+    .option("--index-only", "leave out the state")
+    .option("--state-only", "leave out the index")
     .action((options: RestoreOptions) => restoreInto(context, options));
 }
 

@@ -9,7 +9,7 @@ export function registerChannels(program: Command, context: CommandContext): voi
 
   channels
     .command("import")
-    .description("import the channels of a registry file; a repetition changes nothing")
+    .description("import the channels of a registry file; repeating it changes nothing")
     .argument("<file>", "JSON as Farcaster's public all-channels endpoint returns it")
     .action(async (file: string) => {
       const { createCommon, openTaskDataDir, runTask } = await import("../common.ts");

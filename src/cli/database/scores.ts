@@ -91,7 +91,7 @@ export function registerScores(program: Command, context: CommandContext): void 
 
   scores
     .command("explain")
-    .description("print the score of an fid, from whom it is, and a path to a seed")
+    .description("print the score of an fid, where it comes from, and a path to a seed")
     .argument("<fid>", "the account", parseFid)
     .action((fid: number) =>
       inReader(context, async (db, { config }) => {

@@ -25,7 +25,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
   tokens
     .command("import")
     .description(
-      "import a list of tokens into an app; a repetition changes nothing. A node with its state in state.db must be stopped",
+      "import a list of tokens into an app; repeating it changes nothing. A node with its state in state.db must be stopped",
     )
     .argument("<source>", "file of JSON pages or lines, or the URL of a paged list")
     .requiredOption("--app-id <id>", "app of this node to import into")

@@ -4,7 +4,7 @@ import { print } from "../output.ts";
 
 /** `upstream estimate`: the size and time of following the upstream, before it starts. */
 export function registerUpstream(program: Command, context: CommandContext): void {
-  const upstream = program.command("upstream").description("ask the followed node");
+  const upstream = program.command("upstream").description("query the followed node");
 
   upstream
     .command("estimate")

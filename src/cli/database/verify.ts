@@ -34,7 +34,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
     )
     .option("--sample <n>", `how many of each, 1 to ${MAX_FIDS} (default: ${DEFAULT_SAMPLE})`, parseSample)
     .addOption(
-      new Option("--fid <n>", "compare this fid and its channels instead, or these; may be repeated")
+      new Option("--fid <n>", "compare this fid and its channels instead; may be repeated")
         .argParser(collectFid)
         .default([], "none"),
     )

@@ -24,7 +24,7 @@ export function registerDoctor(program: Command, context: CommandContext): void 
   program
     .command("doctor")
     .description(
-      "check the settings, this machine and the followed node, and say what to do; exit 1 when a check fails",
+      "check the settings, this machine and the followed node, and suggest fixes; exit 1 when a check fails",
     )
     .option("--json", "print a JSON object")
     .option(

@@ -200,7 +200,7 @@ async function collectAuthors(
 
 function tooMany(subject: string, what: string, { maxFids }: ScopeLimits): UserError {
   return new UserError(
-    `${subject} more ${what} than a list of fids can hold (${maxFids}). Follow everybody with --all, or make a list of those that ` +
+    `${subject} more ${what} than a list of fids can hold (${maxFids}). Follow everyone with --all, or make a list of those that ` +
       "matter and name it with --fid-file",
   );
 }

@@ -8,7 +8,7 @@ export function registerInit(program: Command, context: CommandContext): void {
   program
     .command("init")
     .description(
-      "write the first settings and say what the node will cost; asks on a terminal, unless a flag names the users that it serves",
+      "write the first settings and estimate what the node will cost; asks on a terminal unless a flag names its users",
     )
     .option("--demo", "a demo network of its own, to try it out")
     .option(
@@ -19,9 +19,9 @@ export function registerInit(program: Command, context: CommandContext): void {
     .option("--fid-file <file>", "the users of an app: the fids in this file (upstream.fid_file)")
     .option(
       "--channel <name>",
-      "everybody who has a cast in this channel (name or parent URL) at the followed node; members who never cast are not in the protocol",
+      "everyone who has a cast in this channel (name or parent URL) at the followed node; members who never cast are not in the protocol",
     )
-    .option("--followers-of <fid>", "this fid and everybody who follows it, at most 100,000", readFid)
+    .option("--followers-of <fid>", "this fid and everyone who follows it, at most 100,000", readFid)
     .option("--all", "the whole network")
     .option(
       "--upstream <url>",

@@ -64,8 +64,8 @@ const KINDS = ["demo", "fids", "channel", "followers", "all"] as const;
 const MENU = `Which users does this node serve?
   1  a demo network of its own, to try it out
   2  the users of an app: a list of fids
-  3  the users of a channel: everybody who has a cast in it
-  4  everybody who follows an fid
+  3  the users of a channel: everyone who has a cast in it
+  4  everyone who follows an fid
   5  the whole network`;
 
 /** Asks for everything that flags could specify. */

@@ -25,13 +25,13 @@ const GROUPS: Readonly<Record<string, string>> = {
   app: "manage the mini apps of an fid, on this or another node",
   "api-key": "manage the API keys of an fid, on this or another node",
   webhook: "manage the webhooks of an fid, on this or another node",
-  signer: "managed signers: keys of users that a node keeps, sealed, and signs with",
-  channel: "registered channels that an fid follows",
-  address: "addresses that an fid has verified",
-  bans: "users that the app of an fid bans, on this or another node",
-  "login-client": "apps whose visitors sign in by the login page of a node",
-  "notice-channel": "channels of notices: what happens to the webhooks, keys, signers and sends of an fid",
-  session: "sessions of an fid: keys of pages that sign requests for a while",
+  signer: "manage signers: users' keys that a node stores sealed and signs with",
+  channel: "manage the registered channels that an fid follows",
+  address: "manage the verified addresses of an fid",
+  bans: "manage the users banned from the app of an fid, on this or another node",
+  "login-client": "manage apps whose visitors sign in on the login page of a node",
+  "notice-channel": "manage notice channels for the webhooks, keys, signers and sends of an fid",
+  session: "manage the sessions of an fid: page keys that sign requests for a while",
 };
 
 /** The commands that call signed operations, on any node. */

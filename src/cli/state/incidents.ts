@@ -13,7 +13,7 @@ import { commandUser, onState } from "./state.ts";
 export function registerIncidents(program: Command, context: CommandContext): void {
   const incidents = program
     .command("incidents")
-    .description("what the checks of the nodes have found, and what is known of it");
+    .description("show and annotate what the checks of the nodes have found");
 
   incidents
     .command("list")
@@ -36,7 +36,7 @@ export function registerIncidents(program: Command, context: CommandContext): vo
     .command("ack")
     .description("acknowledge an incident: someone is working on it")
     .argument("<id>", "of the incident")
-    .option("--note <text>", "what is known of it; anybody who sees the incident reads it")
+    .option("--note <text>", "what is known of it; anyone who sees the incident reads it")
     .action(async (id: string, { note }: { note?: string }) => {
       const text = await noteOf(note);
       const { nowSecs } = await import("../../runtime/clock.ts");
@@ -47,7 +47,7 @@ export function registerIncidents(program: Command, context: CommandContext): vo
 
   incidents
     .command("note")
-    .description("write what is known of an incident, for everybody who sees it; an empty text removes it")
+    .description("write what is known of an incident, for everyone who sees it; an empty text removes it")
     .argument("<id>", "of the incident")
     .argument("<text>", "at most 500 characters")
     .action(async (id: string, text: string) => {

@@ -19,7 +19,7 @@ interface HookFlags {
 
 /** `notices list|hook|test|remove`: the channels that get notices of incidents. */
 export function registerNotices(program: Command, context: CommandContext): void {
-  const notices = program.command("notices").description("the channels that get notices of incidents");
+  const notices = program.command("notices").description("manage the channels that get notices of incidents");
 
   notices
     .command("list")

@@ -82,7 +82,7 @@ export const hubChannelOperations = [
     id: "hubChannelOwner",
     path: "/channelOwner",
     summary: "The owner of the channel of a key",
-    description: "`fid` is 0 while nobody has verified the address.",
+    description: "`fid` is 0 while no one has verified the address.",
     query: { key: textParam("channel_key") },
     response: closedObject({
       fid: Type.Integer(),

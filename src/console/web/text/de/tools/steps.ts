@@ -120,7 +120,7 @@ export const STEPS: Readonly<Record<string, string>> = {
   "no user follows fid {}, as far as the upstream knows": "Niemand folgt fid {}, soweit der Knoten weiß",
   "the upstream has no cast in the channel {}; give its name or its parent URL":
     "Der Knoten hat keinen Cast im Kanal {}; nenne seinen Namen oder seine Parent-URL",
-  "{} more {} than a list of fids can hold ({}). Follow everybody with --all, or make a list of those that matter and name it with --fid-file":
+  "{} more {} than a list of fids can hold ({}). Follow everyone with --all, or make a list of those that matter and name it with --fid-file":
     "{} mehr {}, als eine Liste von fids fasst ({}). Folge allen, oder stelle eine Liste derer zusammen, auf die es ankommt, und nenne ihre Datei",
   "fid {} has": "fid {} hat",
   "the channel {} has": "der Kanal {} hat",
