@@ -178,7 +178,7 @@ describe("check 19: what a wallet refuses is said in a sentence, and nothing is 
     await page.getByRole("dialog").waitFor();
     const requests = requestsOf(page);
     await wallet.switchAccount(demoAccount(26));
-    await page.getByText("this is fid 26 now").waitFor();
+    await page.getByText("this is now fid 26").waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
     expect(requests).toEqual([]);
   });
@@ -216,7 +216,7 @@ describe("changes in the wallet", () => {
       const { page } = one;
       const wallet = await enter(one, 19);
       await wallet.switchAccount(demoAccount(20));
-      await page.getByText("this is fid 20 now").waitFor();
+      await page.getByText("this is now fid 20").waitFor();
       await page.getByRole("button", { name: /^Start a session/ }).waitFor();
       await wallet.switchAccount(demoAccount(19));
       await isReading(page);
