@@ -410,7 +410,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     expect(called()).toEqual(["/new"]);
   });
 
-  test("what a channel of a former owner has to get is deleted after an hour", async () => {
+  test("what a previous owner's channel has to get is deleted after an hour", async () => {
     await using fixture = await ownersFixture(open);
     const { notices, addHook, fails, custodies, called, clock } = fixture;
     await addHook(OWNER, "former");

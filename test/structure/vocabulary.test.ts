@@ -152,7 +152,7 @@ const IDIOMS: Readonly<Record<string, readonly [RegExp, string]>> = {
 };
 
 /** Where they are held: what a native editor has read. Add a room once it has been read. */
-const EDITED = /^(?:src(?!\/cli\/init)|test(?!\/ingest)|docs)\/|^[A-Z]+\.md$/;
+const EDITED = /^(?:src(?!\/cli\/init)|test\/console|test\/browser|docs)\/|^[A-Z]+\.md$/;
 
 /** The prose of a file: all of a document, the texts of the console, comments, and the names of tests. */
 function proseOf(path: string, text: string): string[] {
