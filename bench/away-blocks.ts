@@ -58,10 +58,12 @@ export function eventsOfBlock(confirmed: HubEvent, messages: readonly Message[])
   ];
 }
 
-/** Returns the number of accounts of a network whose fids start at 1 with few gaps. */
+/** Returns the greatest n for which the fids 1 to n all exist. The last fids of a made network have gaps. */
 export function accountsOf(dataDir: string): number {
   using db = new Database(indexPath(dataDir), { readonly: true });
-  return db.query<{ n: number }, []>("SELECT count(*) AS n FROM fids").get()?.n ?? 0;
+  const dense =
+    "SELECT count(*) AS n FROM (SELECT fid, row_number() OVER (ORDER BY fid) AS n FROM fids) WHERE fid = n";
+  return db.query<{ n: number }, []>(dense).get()?.n ?? 0;
 }
 
 /** Returns some casts of all ages. */
