@@ -1,3 +1,4 @@
+import type { AnyElysia } from "elysia";
 import { Registry } from "prom-client";
 import { type Admission, createAdmission } from "../../src/admission/admission.ts";
 import { SHARES } from "../../src/admission/budgets.ts";
