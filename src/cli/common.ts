@@ -116,7 +116,8 @@ export async function runTask(common: Common, work: () => Promise<void>): Promis
 /** Completes the shutdown. Rethrows `fault` unless the shutdown itself caused it. */
 async function closeAfter(fault: unknown, { shutdown, log }: Common): Promise<number> {
   if (!shutdown.signal.aborted) {
-    await shutdown.start("fault", EXIT_RETRYABLE);
+    // The fault, which its catcher reports, says enough.
+    await shutdown.start("fault", EXIT_RETRYABLE, "debug");
     throw fault;
   }
   if (fault !== shutdown.signal.reason) log.warn({ err: fault }, "Failed while shutting down");

@@ -41,7 +41,7 @@ export function registerVersion(program: Command): void {
 async function checkNewest(from: string | undefined, json: boolean): Promise<void> {
   const { newestRelease } = await import("./client/newest-release.ts");
   if (from === undefined)
-    throw new UserError(`name the folder of the newest release by --from or ${DOWNLOAD_VARIABLE}`);
+    throw new UserError(`pass the release URL with --from, or set ${DOWNLOAD_VARIABLE}`);
   const { newest, isNewer, notes } = await newestRelease(from, version);
   if (json) return print(`${JSON.stringify({ version, newest, is_newer: isNewer, notes })}\n`);
   if (!isNewer)

@@ -20,7 +20,7 @@ const SIGNALS = Object.keys(KILLED_BY) as (keyof typeof KILLED_BY)[];
  * Creates the shutdown of a process.
  *
  * @param options.deadlineMs time limit for all disposers together.
- * @param options.routineLevel the log level of a shutdown without errors.
+ * @param options.routineLevel the default log level of a shutdown without errors.
  */
 export function createShutdown(options: {
   readonly deadlineMs: number;
@@ -46,11 +46,11 @@ export function createShutdown(options: {
     }
   };
 
-  const run = async (reason: string, exitCode: number): Promise<number> => {
+  const run = async (reason: string, exitCode: number, level: "info" | "debug"): Promise<number> => {
     const startedMs = performance.now();
     const cut = Promise.withResolvers<"cut">();
     const timer = setTimeout(cut.resolve, deadlineMs, "cut");
-    log[routineLevel]({ reason }, "Started to shut down");
+    log[level]({ reason }, "Started to shut down");
     const giveUp = (part: string): number => {
       const left = waiting.map(({ name }) => name);
       log.error({ part, left, deadlineMs }, "Gave up on a part that did not close in time");
@@ -66,7 +66,7 @@ export function createShutdown(options: {
       clean &&= outcome;
     }
     clearTimeout(timer);
-    log[routineLevel]({ durationMs: performance.now() - startedMs }, "Shut down");
+    log[level]({ durationMs: performance.now() - startedMs }, "Shut down");
     return clean ? exitCode : exitCode || EXIT_UNCLEAN;
   };
 
@@ -97,12 +97,14 @@ export function createShutdown(options: {
     /**
      * Starts the shutdown; only the first call counts. Resolves like `finished`: to `exitCode` if every disposer succeeded in time,
      * otherwise to `exitCode` if that is a failure, or else to 1.
+     *
+     * @param level the log level of the shutdown, unless there are errors.
      */
-    start(reason: string, exitCode: number = EXIT_OK): Promise<number> {
+    start(reason: string, exitCode: number = EXIT_OK, level = routineLevel): Promise<number> {
       if (!controller.signal.aborted) {
         startedWith = exitCode;
         controller.abort(new Error(`shutting down: ${reason}`));
-        void run(reason, exitCode).then((code) => {
+        void run(reason, exitCode, level).then((code) => {
           isFinished = true;
           finished.resolve(code);
         });

@@ -8,17 +8,23 @@ import { createLogger } from "../../src/runtime/log/logger.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { configWith } from "../runtime/config.ts";
 
-/** The common dependencies of a process, and the events of its one part. */
-function recorded(): { common: Common; did: string[]; open: () => void } {
-  const config = configWith("log.level=silent");
-  const log = createLogger(config);
-  const shutdown = createShutdown({ deadlineMs: 5000, log, routineLevel: "debug" });
+/** The common dependencies of a process, the events of its one part, and its log. */
+function recorded(): { common: Common; did: string[]; open: () => void; logged: string[] } {
+  const config = configWith();
+  const logged: string[] = [];
+  const log = createLogger(config, { destination: { write: (line) => void logged.push(line) } });
+  const shutdown = createShutdown({ deadlineMs: 5000, log, routineLevel: "info" });
   const did: string[] = [];
   const open = () => {
     did.push("opened");
     shutdown.add("part", () => void did.push("closed"));
   };
-  return { common: { config, log, metrics: createMetrics(config), clock: systemClock, shutdown }, did, open };
+  return {
+    common: { config, log, metrics: createMetrics(config), clock: systemClock, shutdown },
+    did,
+    open,
+    logged,
+  };
 }
 
 test("a service runs until its shutdown and exits with the shutdown's code", async () => {
@@ -31,15 +37,15 @@ test("a service runs until its shutdown and exits with the shutdown's code", asy
   expect(did).toEqual(["opened", "closed"]);
 });
 
-test("a failing start closes its opened parts, then throws its fault", async () => {
-  const { common, did, open } = recorded();
+test("a failing start closes its opened parts, logs no shutdown, then throws its fault", async () => {
+  const { common, did, open, logged } = recorded();
   const fault = new UserError("no such thing");
   const running = runService(common, async () => {
     open();
     throw fault;
   });
   expect(await running.catch((thrown: unknown) => thrown)).toBe(fault);
-  expect(did).toEqual(["opened", "closed"]);
+  expect({ did, logged }).toEqual({ did: ["opened", "closed"], logged: [] });
 });
 
 test("a shutdown during the start waits for the start, and is not a failure", async () => {

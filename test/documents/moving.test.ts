@@ -56,8 +56,11 @@ test("the SDK client reads from the node", async () => {
 });
 
 test("the SDK's webhook calls need a key and nothing else", async () => {
-  const create = `./dist/svc api-key create --url ${node.url} --fid 3 --key-file fid-3.key --name app --scopes webhooks`;
-  await run(["sh", "-e", "-c", inCheckout(`${create} > app.key 2> created.txt`)]);
+  await write(
+    "webhook-key.sh",
+    documentExample("moving webhook key").replace("--fid 3", `--url ${node.url} --fid 3`),
+  );
+  await run(["sh", "-e", "-c", ". ./webhook-key.sh 2> created.txt"]);
   await write("webhooks.ts", documentExample("moving webhooks"));
   expect(await run([process.execPath, "webhooks.ts"])).toBe('[ "Brotzeit ☕ false" ]\n');
 });

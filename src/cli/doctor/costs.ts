@@ -53,9 +53,9 @@ export const costCheck = ({ upstream }: Pick<Config, "upstream">): Check => ({
 function forMigration(bytes: number, freeBytes: number): Finding {
   const check = "space for the index";
   const needed = bytes * MIGRATION_SHARE;
-  const text = `it has ${megabytes(bytes)}; a migration to a new format takes ${megabytes(needed)} more`;
+  const text = `the index has ${megabytes(bytes)}; migrating it to a new format needs ${megabytes(needed)} more`;
   if (freeBytes >= needed) return ok(check, text);
-  return warn(check, `${text}, and ${megabytes(freeBytes)} are free`, "Free space before the next upgrade");
+  return warn(check, `${text}; ${megabytes(freeBytes)} free`, "Free space before the next upgrade");
 }
 
 async function forFilling(config: Config, freeBytes: number, signal: AbortSignal): Promise<Finding> {
@@ -71,7 +71,7 @@ async function forFilling(config: Config, freeBytes: number, signal: AbortSignal
       { client, network, cores, ...limits },
       followedFids(config.upstream),
     );
-    const text = `about ${megabytes(bytes)}, and ${megabytes(bytesWhileFilling)} while it is filled; ${megabytes(freeBytes)} are free`;
+    const text = `about ${megabytes(bytes)}, and ${megabytes(bytesWhileFilling)} while it is filled; ${megabytes(freeBytes)} free`;
     if (freeBytes >= bytesWhileFilling) return ok(check, text);
     return fail(check, text, "Use a larger disk, or follow fewer fids (upstream.fids)");
   } catch {
@@ -79,7 +79,7 @@ async function forFilling(config: Config, freeBytes: number, signal: AbortSignal
     return warn(
       check,
       `could not be estimated ${reason}`,
-      "`svc upstream estimate` takes longer and says more",
+      "`svc upstream estimate` takes longer and reports more",
     );
   }
 }

@@ -105,7 +105,7 @@ function fileSystem({ standsIn, fileSystem }: Place): Finding[] {
 function space({ standsIn, freeBytes }: Place): Finding[] {
   const check = "disk space";
   if (freeBytes === undefined) return [];
-  const text = `${grouped(freeBytes / 1e6)} MB are free for ${standsIn}`;
+  const text = `${grouped(freeBytes / 1e6)} MB free for ${standsIn}`;
   if (freeBytes >= FEW_BYTES) return [ok(check, text)];
   return [
     warn(check, text, "Free space, or put data.dir on a larger disk: at a full disk the node refuses writes"),
@@ -122,7 +122,7 @@ async function speed({ dir, exists, freeBytes = Number.POSITIVE_INFINITY }: Plac
     return assess(await measureDisk(dir, maxBytes));
   } catch (cause) {
     return [
-      fail(check, `cannot be measured: ${reasonOf(cause)}`, "Correct what keeps files from being written"),
+      fail(check, `cannot be measured: ${reasonOf(cause)}`, "Fix what prevents writes to the data directory"),
     ];
   } finally {
     // Leaves nothing of the check behind. A directory that is in use meanwhile is not empty, so it stays.
@@ -138,13 +138,13 @@ async function speed({ dir, exists, freeBytes = Number.POSITIVE_INFINITY }: Plac
 
 function assess({ syncMs, bytesPerSecond }: DiskSpeed): Finding[] {
   const check = "disk speed";
-  const text = `a sync takes ${syncMs.toFixed(1)} ms, ${grouped(bytesPerSecond / 1e6)} MB are written in a second`;
+  const text = `sync ${syncMs.toFixed(1)} ms, writes ${grouped(bytesPerSecond / 1e6)} MB/s`;
   if (syncMs > SLOW_SYNC_MS) {
-    const advice = "Each submit and signed request waits for a sync. Use an SSD, best a local one";
+    const advice = "Each submit and signed request waits for a sync. Use an SSD, preferably a local one";
     return [warn(check, text, advice)];
   }
   if (bytesPerSecond < SLOW_BYTES_PER_SECOND) {
-    const advice = "Filling the index will take longer than estimated. Use an SSD, best a local one";
+    const advice = "Filling the index will take longer than estimated. Use an SSD, preferably a local one";
     return [warn(check, text, advice)];
   }
   return [ok(check, text)];

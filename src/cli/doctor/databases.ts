@@ -32,7 +32,7 @@ export function lookIntoDatabases(config: DatabaseSettings, { dir }: Place): Fin
   const findings: Finding[] = [];
   const index = indexPath(dir);
   let lacksState = false;
-  if (!existsSync(index)) findings.push(ok("index", "there is none yet; the node creates it"));
+  if (!existsSync(index)) findings.push(ok("index", "does not exist yet; the node creates it"));
   else
     findings.push(
       lookInto("index", index, () => {
@@ -41,7 +41,7 @@ export function lookIntoDatabases(config: DatabaseSettings, { dir }: Place): Fin
         const found = assess(db, version);
         if (version !== "current" || found.level !== "ok") return found;
         const refusal = refusalOfIndex(db, config);
-        if (refusal !== undefined) return fail("index", refusal, "Correct what the reason names");
+        if (refusal !== undefined) return fail("index", refusal, "Fix the cause");
         lacksState = !mayLackState(db);
         const lacks = degradedReasons(engineProgressOf(db));
         return lacks.length === 0
@@ -63,8 +63,8 @@ export function lookIntoDatabases(config: DatabaseSettings, { dir }: Place): Fin
     findings.push(
       fail(
         "state",
-        `${file} is missing, and the node does not start over a filled index without it`,
-        "Restore it from a backup, or start once with --new-state if what it held may be lost",
+        `${file} is missing; the node does not start with a filled index and no state`,
+        "Restore it from a backup, or start once with --new-state to begin with an empty one",
       ),
     );
   return findings;
@@ -87,7 +87,7 @@ function lookInto(check: DatabaseName, file: string, look: () => Finding): Findi
     const fault = asStorageError({ database: check, file }, cause);
     if (fault instanceof StorageError && fault.isDamage)
       return fail(check, `${file} is damaged: ${fault.reason}`, recoveryOf(fault));
-    return fail(check, `${file} cannot be opened: ${reasonOf(cause)}`, "Correct the reason");
+    return fail(check, `${file} cannot be opened: ${reasonOf(cause)}`, "Fix the cause");
   }
 }
 
@@ -106,14 +106,14 @@ export function assess(db: SqliteConnection, version: SchemaVersion): Finding {
     case "older format":
       return warn(
         check,
-        `${file} has the format of an earlier version, and nothing is served before it is migrated`,
-        "Run `svc migrate`, or start with `svc serve --migrate`, when that suits you",
+        `${file} has the format of an earlier version; the node serves nothing until it is migrated`,
+        "Run `svc migrate`, or start with `svc serve --migrate`",
       );
     case "older":
-      return ok(check, `${file} is of an earlier version; the next start migrates it`);
+      return ok(check, `${file}: earlier version; the next start migrates it`);
     default: {
-      const checked = db.sizeBytes() > QUICKLY_CHECKED_BYTES ? "its small tables are" : "it is";
-      return ok(check, `${file} is of this version, and ${checked} whole`);
+      const intact = db.sizeBytes() > QUICKLY_CHECKED_BYTES ? "small tables intact" : "intact";
+      return ok(check, `${file}: current version, ${intact}`);
     }
   }
 }
@@ -129,19 +129,13 @@ export const postgresCheck = (config: Config): Check => ({
     try {
       const settings = postgresSettings(config);
       if (settings) await migratePostgres(settings, { may: false });
-      return [ok(check, "responds, and has the schema of this release")];
+      return [ok(check, "responds; the schema is current")];
     } catch (cause) {
       const reason = reasonOf(cause);
       const isOlder = cause instanceof UserError && reason.includes(OLDER_SCHEMA);
       if (isOlder && config.state.migrate)
-        return [ok(check, "responds; the node creates its schema, or brings it up to date, at the start")];
-      return [
-        fail(
-          check,
-          reason,
-          isOlder ? "Run it, or set state.migrate = true" : "Correct what the reason names",
-        ),
-      ];
+        return [ok(check, "responds; the node creates or updates its schema at startup")];
+      return [fail(check, reason, isOlder ? "Run it, or set state.migrate = true" : "Fix the cause")];
     }
   },
 });

@@ -77,7 +77,7 @@ const settingsCheck = ({
     const risks = findRisks(config).map(({ key, message }) => warn("settings", key, message));
     const odd = warnings.map((text) => warn("settings", text, "See docs/operate/settings.md"));
     if (risks.length + odd.length > 0) return [...odd, ...risks];
-    return [ok("settings", `valid, from ${file ?? "no file: the defaults"}`)];
+    return [ok("settings", `valid, from ${file ?? "the defaults (no file)"}`)];
   },
 });
 
@@ -87,7 +87,7 @@ export function settingsFindings(problems: readonly ConfigProblem[]): Finding[] 
     fail(
       "settings",
       `${key} ${message} (${source})`,
-      "Correct it; `svc config defaults` says what each setting means",
+      "Correct it; `svc config defaults` explains each setting",
     ),
   );
 }
@@ -124,5 +124,5 @@ function setAside(dir: string): Finding[] {
   const [first] = found;
   if (first === undefined) return [];
   const text = `${found.length === 1 ? first : `${first} and ${found.length - 1} more`} was set aside as damaged`;
-  return [warn("history", text, "Look at the disk, and delete what you do not need")];
+  return [warn("history", text, "Check the disk, and delete what you do not need")];
 }

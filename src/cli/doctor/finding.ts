@@ -48,7 +48,7 @@ async function runCheck({ name, run }: Check, timeoutMs: number): Promise<readon
   const timer = setTimeout(() => {
     abort.abort(new Error(`no response within ${timeoutMs / 1000} s`));
     const text = `could not be checked within ${timeoutMs / 1000} s`;
-    late.resolve([warn(name, text, "Run `svc doctor` again; if it stays so, look at what it waits for")]);
+    late.resolve([warn(name, text, "Run `svc doctor` again; if this persists, check what it waits for")]);
   }, timeoutMs);
   try {
     return await Promise.race([run(abort.signal), late.promise]);

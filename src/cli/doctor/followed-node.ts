@@ -58,9 +58,10 @@ export const followedNodeCheck = (deps: FollowedNodeDeps): Check => ({
 /** Checks whether decisions about owners survive the loss of one node. */
 function ownersFinding(config: FollowedNodeDeps["config"], nodes: number): Finding {
   const check = "who owns an fid";
-  if (config.trust.events === "rpc") return ok(check, "as the chain says at chain.op_rpc_url (trust.events)");
-  if (!confirmsEvents(config)) return ok(check, "as the followed node says (trust.events)");
-  if (nodes > 2) return ok(check, `as two of ${nodes} nodes say alike (trust.events)`);
+  if (config.trust.events === "rpc")
+    return ok(check, "confirmed by the chain at chain.op_rpc_url (trust.events)");
+  if (!confirmsEvents(config)) return ok(check, "as reported by the followed node (trust.events)");
+  if (nodes > 2) return ok(check, `confirmed by two of ${nodes} nodes (trust.events)`);
   return warn(
     check,
     "the first decision of an fid, and each after a change of its owner, needs both nodes (trust.events): while one is away, late or lies, they respond with 503",
@@ -95,7 +96,7 @@ function unusable(url: string, cause: unknown): Finding {
       cause.message,
       "Correct upstream.url: the gRPC address of a snapchain node that follows everybody",
     );
-  const advice = "See that it runs, and that this machine may connect to its gRPC port (firewall, address)";
+  const advice = "Check that it runs and that this machine can reach its gRPC port (firewall, address)";
   return fail(
     "followed node",
     `${url} does not respond: ${isSilent ? cause.reason : reasonOfCall(cause)}`,
@@ -117,7 +118,7 @@ async function ask(
   const askedAtSecs = clock.nowMs() / 1000;
   const ms = Math.round(performance.now() - started);
   const { hasBlockShard, shards } = await checkPeer(client);
-  const text = `${url} is a node of version ${info.version.slice(0, MAX_VERSION_CHARS) || "unknown"} with ${shards} ${shards === 1 ? "shard" : "shards"}, responded after ${ms} ms`;
+  const text = `${url} is a node of version ${info.version.slice(0, MAX_VERSION_CHARS) || "unknown"} with ${shards} ${shards === 1 ? "shard" : "shards"}, responded in ${ms} ms`;
   const findings = [
     ok(check, text),
     await network(client, info, config),
@@ -148,7 +149,7 @@ async function certificates(
     return ok(check, `validators of the network signed the newest block of each shard (${newest})`);
   } catch (cause) {
     if (!(cause instanceof RefusedBlockError)) throw cause;
-    return fail(check, cause.reason, "Do not follow it: a node of this network sends no such block");
+    return fail(check, cause.reason, "Do not follow it: no node of this network sends such a block");
   }
 }
 
@@ -158,7 +159,7 @@ async function replication(
   deps: Pick<ReplicationDeps, "clock" | "shards"> & Pick<FollowedNodeDeps, "config">,
   hasBlockShard: boolean,
 ): Promise<Finding> {
-  if (!hasBlockShard) return ok("replication", "it has no snapshots: its blocks are its own");
+  if (!hasBlockShard) return ok("replication", "no snapshots (the node produces its own blocks)");
   return replicationFinding({ ...deps, client, sets: setsOf(deps.config) });
 }
 

@@ -70,12 +70,13 @@ export const memoryCheck = (http: Config["http"]): Check => ({
 function assessMemory(bytes: number, workers: number): Finding {
   const check = "memory";
   const further = (workers - 1) * WORKER_BYTES;
-  const text = `${grouped(bytes / 1e6)} MB for a node with ${workers} HTTP ${workers === 1 ? "worker" : "workers"}`;
+  const text = `${grouped(bytes / 1e6)} MB available`;
+  const need = `for ${workers} HTTP ${workers === 1 ? "worker" : "workers"}`;
   const advice = "Give the machine or container 1 GB or more";
-  if (bytes < LEAST_MEMORY_BYTES + further) return fail(check, `${text} are too few`, advice);
+  if (bytes < LEAST_MEMORY_BYTES + further) return fail(check, `${text}; too little ${need}`, advice);
   if (bytes < LITTLE_MEMORY_BYTES + further)
-    return warn(check, `${text} may be too few while the index is filled`, advice);
-  return ok(check, text);
+    return warn(check, `${text}; may be too little ${need} while the index is filled`, advice);
+  return ok(check, `${text}; enough ${need}`);
 }
 
 /** Returns the memory of the machine, or the limit of its control group, in bytes. */
@@ -116,7 +117,7 @@ export const readyCheck = (askReady: () => Promise<string>): Check => ({
       if (reason.includes(NOT_SET_UP))
         return [warn("running node", reason, "Restart it after svc init: it then runs with these settings")];
       const advice =
-        "Its /status and its log say more; a node that fills its index is ready after that, one at index.max_bytes when the bound is higher or the index smaller (svc index compact)";
+        "See its /status and its log. A node that fills its index is ready afterwards; one at index.max_bytes needs a higher bound or a smaller index (svc index compact)";
       return [fail("running node", reason, advice)];
     }
   },
@@ -128,12 +129,12 @@ export const timeSourceCheck = (kernelClock: () => Synchronised): Check => ({
   run: async () => {
     switch (kernelClock()) {
       case "yes":
-        return [ok("time source", "the kernel says that the clock is synchronised")];
+        return [ok("time source", "the kernel reports a synchronized clock")];
       case "no":
         return [
           warn(
             "time source",
-            "the kernel says that nothing synchronises the clock",
+            "the kernel reports that nothing synchronizes the clock",
             "Start systemd-timesyncd or chrony, on the machine itself if this is a container",
           ),
         ];
@@ -141,8 +142,8 @@ export const timeSourceCheck = (kernelClock: () => Synchronised): Check => ({
         return [
           warn(
             "time source",
-            "this system does not say whether the clock is synchronised",
-            "See that a time daemon runs; the comparison with the followed node is under `clock`",
+            "this system does not report whether the clock is synchronized",
+            "Check that a time daemon runs; `clock` compares with the followed node",
           ),
         ];
     }
@@ -204,9 +205,9 @@ async function lookUp(
   try {
     const addresses = await resolve(name, { signal });
     const ms = Math.round(performance.now() - started);
-    const text = `${name} (${setting}) is ${addresses.slice(0, 3).join(", ")}, responded after ${ms} ms`;
+    const text = `${name} (${setting}) resolves to ${addresses.slice(0, 3).join(", ")} (${ms} ms)`;
     return ms > SLOW_MS
-      ? warn("DNS", text, "Use a name server that responds faster, best one nearby")
+      ? warn("DNS", text, "Use a name server that responds faster, preferably one nearby")
       : ok("DNS", text);
   } catch (cause) {
     return fail("DNS", `${name} (${setting}) does not resolve: ${reasonOf(cause)}`, ADVICE);

@@ -36,7 +36,7 @@ export interface ReplicationDeps {
 export async function replicationFinding(deps: ReplicationDeps): Promise<Finding> {
   const { client, config, clock, shards, sets } = deps;
   // With selected fids, each is read separately.
-  if (followedFids(config.upstream)) return ok(CHECK, "not needed for an index of some fids");
+  if (followedFids(config.upstream)) return ok(CHECK, "not needed for an index of selected fids");
   const found: Newest[] = [];
   for (let shard = 1; shard <= shards; shard++) {
     let snapshots: Awaited<ReturnType<typeof client.snapshots>>;

@@ -37,12 +37,12 @@ export function statsTable(response: unknown): string {
 export function previewText(response: unknown): string {
   const count = (name: string) => printable(String(memberOf(response, name)));
   const fellTo = Object.entries((memberOf(response, "fell_to") ?? {}) as Record<string, unknown>);
-  const fell = fellTo.map(([field, events]) => ({ fell_to: field, events }));
+  const fell = fellTo.map(([field, events]) => ({ rejected_by: field, events }));
   const samples = memberOf(response, "samples");
   const lines = Array.isArray(samples) ? samples.map((body) => `${printable(JSON.stringify(body))}\n`) : [];
   return [
     `${count("matched")} of the newest ${count("scanned")} events match\n`,
-    ...(fell.length > 0 ? [recordsTable(fell, ["fell_to", "events"], "masked")] : []),
+    ...(fell.length > 0 ? [recordsTable(fell, ["rejected_by", "events"], "masked")] : []),
     ...lines,
   ].join("");
 }

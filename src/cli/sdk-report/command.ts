@@ -43,7 +43,7 @@ export async function reportSdkCalls(
     const made = createFix(sources, report, url ?? (config.service.public_url || listenerUrl(config.http)));
     if (write) writeFix(folder, made);
     print(json ? `${JSON.stringify(jsonOf(made), null, 2)}\n` : fixText(made, write));
-    context.exitCode = made.left.length === 0 && report.unclear.length === 0 ? EXIT_OK : EXIT_USER;
+    context.exitCode = made.left.length === 0 && made.unclear.length === 0 ? EXIT_OK : EXIT_USER;
     return;
   }
   print(json ? `${JSON.stringify(report, null, 2)}\n` : sdkReportText(report));
@@ -51,8 +51,9 @@ export async function reportSdkCalls(
 }
 
 /** Leaves out the lines, which contain values from sources. */
-const jsonOf = ({ files, left, variables }: Fix) => ({
+const jsonOf = ({ files, left, unclear, variables }: Fix) => ({
   files: files.map(({ path, lines }) => ({ path, lines: lines.map(({ line }) => line) })),
   left,
+  unclear,
   variables: Object.keys(variables),
 });

@@ -5,9 +5,9 @@ import type { Place, ReportedCall, SdkReport } from "./sdk-report.ts";
 
 const HEADINGS: readonly (readonly [Verdict, string])[] = [
   ["works", "WORKS with only a new base URL and key"],
-  ["needs", "WORKS once it has what it needs"],
-  ["empty", "WORKS and is always empty: the protocol has no such data"],
-  ["not_implemented", "501: a decision of this node"],
+  ["needs", "WORKS with what is listed"],
+  ["empty", "WORKS but is always empty: the protocol has no such data"],
+  ["not_implemented", "501: not supported by design"],
   ["not_found", "404: not a path of this node"],
 ];
 
@@ -27,7 +27,7 @@ export function sdkReportText(report: SdkReport): string {
       ),
     ),
     section(
-      "LOOK AT THESE YOURSELF",
+      "CHECK BY HAND",
       unclear.map(({ call, why, places }) => ({ columns: [call], detail: why, places })),
     ),
     section(
@@ -50,7 +50,7 @@ function head({ folder, files, skipped, isCut, sdkMajor, isServed, calls, unclea
       ? unclear.length === 0
         ? "No calls of the hosted API were found."
         : "No certain calls of the hosted API were found."
-      : `${works} of ${count(calls.length, "different call")} work here.`,
+      : `Distinct calls that work here: ${works} of ${calls.length}.`,
     ...(isServed
       ? []
       : [

@@ -215,7 +215,7 @@ export function supportOfMethod(support: Support, name: string, request: string)
       verdict: "not_implemented",
       needs: [],
       scope: undefined,
-      note: "this service registers no fids",
+      note: "this node cannot register fids",
     };
   }
   if (found === undefined) return refused(method, path, VENDOR_PATH);

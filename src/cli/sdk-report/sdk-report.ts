@@ -79,11 +79,7 @@ export function createSdkReport(
       if (isCertain && found !== undefined)
         calls.add({ ...found, call: name }, `${name} ${request}`, placeOf(at));
       else
-        unclear.add(
-          { call: `.${name}()`, why: "the object was not seen to be the SDK's client" },
-          name,
-          placeOf(at),
-        );
+        unclear.add({ call: `.${name}()`, why: "the object may not be the SDK's client" }, name, placeOf(at));
     }
     for (const at of clients ? findDynamicCalls(file, clients) : [])
       unclear.add({ call: "[…]()", why: "the method is chosen at run time" }, "[…]()", placeOf(at));
@@ -92,14 +88,14 @@ export function createSdkReport(
       if (found !== undefined) calls.add({ ...found, call: found.request }, found.request, placeOf(start));
       else {
         const call = pathWithoutValues(path);
-        unclear.add({ call, why: "the path is made at run time" }, call, placeOf(start));
+        unclear.add({ call, why: "the path is built at run time" }, call, placeOf(start));
       }
     }
     for (const { className, isCertain, at } of clientsWithoutBase(file, settings, sdkMajor)) {
       const { what, todo } = basePathChange(className, sdkMajor);
       const call = `new ${className}(…)`;
       if (isCertain) changes.add({ what, todo }, what, placeOf(at));
-      else unclear.add({ call, why: `its settings are made elsewhere: ${todo}` }, call, placeOf(at));
+      else unclear.add({ call, why: `configured elsewhere: ${todo}` }, call, placeOf(at));
     }
     for (const { what, todo, at } of findChanges(file)) changes.add({ what, todo }, what, placeOf(at));
   }
@@ -107,7 +103,7 @@ export function createSdkReport(
   const found = calls.list();
   if (sdkFile && found.length === 0 && unclear.isEmpty)
     unclear.add(
-      { call: SDK_PACKAGE, why: "no call of the SDK was seen" },
+      { call: SDK_PACKAGE, why: "no call of the SDK was found" },
       SDK_PACKAGE,
       createPlaceOf(sdkFile)(sdkFile.text.indexOf(SDK_PACKAGE)),
     );

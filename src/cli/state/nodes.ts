@@ -112,7 +112,7 @@ async function onNodes(context: CommandContext, work: (pool: PgPool) => Promise<
   const common = createCommon(context);
   context.exitCode = await runTask(common, async () => {
     const settings = postgresSettings(common.config);
-    if (!settings) throw new UserError("state.url is empty: this node is the only one of its state");
+    if (!settings) throw new UserError("state.url is not set, so no other node shares this state");
     await onPostgresState(settings, common, work);
   });
 }

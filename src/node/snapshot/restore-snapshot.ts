@@ -146,10 +146,10 @@ function fileName(part: SnapshotPart): string {
 
 function refuseExisting(dataDir: string, part: SnapshotPart): void {
   const path = part === "index" ? indexPath(dataDir) : statePath(dataDir);
-  const found = [path, `${path}-wal`].filter(existsSync);
-  if (found.length > 0)
+  const found = [path, `${path}-wal`].find(existsSync);
+  if (found !== undefined)
     throw new UserError(
-      `${found.join(" and ")} ${found.length > 1 ? "are" : "is"} in the way of the ${part} of the snapshot. Move ${path}, ${path}-wal and ${path}-shm away, as far as they are there, and run the command again.`,
+      `${found} already exists. Move ${path} aside, with its -wal and -shm files if present, and run the command again.`,
     );
 }
 

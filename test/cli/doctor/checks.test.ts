@@ -180,7 +180,7 @@ describe("the followed node", () => {
     const ofThree = await examined([`upstream.urls=${three}`, "trust.level=node"]);
     expect(ofThree.get("who owns an fid")).toMatchObject({
       level: "ok",
-      text: "as two of 3 nodes say alike (trust.events)",
+      text: "confirmed by two of 3 nodes (trust.events)",
     });
   });
 
@@ -205,7 +205,7 @@ describe("the followed node", () => {
         /^its snapshots are at most 0\.\d h old; a page of \d+ records took \d+ ms$/,
       );
       const partial = await examined([...settings, "upstream.fids=3"]);
-      expect(partial.get("replication")?.text).toBe("not needed for an index of some fids");
+      expect(partial.get("replication")?.text).toBe("not needed for an index of selected fids");
       const later = new ManualClock(node.chain.endsAt + 27 * 3600);
       expect((await examined(settings, { clock: later })).get("replication")).toMatchObject({
         level: "warn",
@@ -296,8 +296,8 @@ test("the clock of a followed node without blocks of its own is the date of its 
 
 describe("the machine", () => {
   test.each([
-    ["no", "nothing synchronises the clock"],
-    ["unknown", "does not say"],
+    ["no", "nothing synchronizes the clock"],
+    ["unknown", "does not report"],
   ] as const)("without a synchronised clock is a warning: %s", async (answer, text) => {
     const findings = await examined([], { kernelClock: () => answer });
     expect(findings.get("time source")).toMatchObject({ level: "warn", text: expect.stringContaining(text) });
@@ -401,8 +401,8 @@ describe("the databases", () => {
   }
 
   const whole = {
-    index: "ok: index.db is of this version, and it is whole",
-    state: "ok: state.db is of this version, and it is whole",
+    index: "ok: index.db: current version, intact",
+    state: "ok: state.db: current version, intact",
   };
   const migrated = (path: string, sql: string) => {
     using db = new Database(path);
@@ -466,7 +466,7 @@ describe("the databases", () => {
     expect(assess(db, "older")).toEqual({
       check: "index",
       level: "ok",
-      text: `${db.file} is of an earlier version; the next start migrates it`,
+      text: `${db.file}: earlier version; the next start migrates it`,
     });
   });
 
@@ -477,7 +477,7 @@ describe("the databases", () => {
       writeOlderIndex(indexPath(dir), source.db);
     });
     expect(found.index).toBe(
-      "warn: index.db has the format of an earlier version, and nothing is served before it is migrated",
+      "warn: index.db has the format of an earlier version; the node serves nothing until it is migrated",
     );
   });
 
@@ -513,7 +513,7 @@ describe("the databases", () => {
       migrated(indexPath(dir), "INSERT INTO totals (name, shard, count) VALUES ('messages', 0, 5)");
     });
     expect(found.state).toBe(
-      "fail: state.db is missing, and the node does not start over a filled index without it",
+      "fail: state.db is missing; the node does not start with a filled index and no state",
     );
   });
 });

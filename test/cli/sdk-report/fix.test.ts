@@ -68,6 +68,29 @@ describe("a fix of the repository of eleven files", () => {
     }
   });
 
+  test.each([
+    ["a client with settings from elsewhere", "new NeynarAPIClient(process.env.K!); // neynar", "a.ts:1"],
+    [
+      "a third client, after two that change",
+      [
+        'const a = new NeynarAPIClient({ apiKey: "k" });',
+        'const b = await fetch("https://api.neynar.com/v2/farcaster/user/bulk?fids=3");',
+        "const c = new NeynarAPIClient(process.env.K!);",
+      ].join("\n"),
+      "a.ts:3",
+    ],
+    [
+      "a path that is built at run time",
+      `fetch(\`https://api.neynar.com/v2/farcaster/user/\${kind}\`)`,
+      "a.ts:1",
+    ],
+  ])("lists %s with its place, whether or not it is written", (_, text, place) => {
+    const { fix, report } = fixOf({ "a.ts": text });
+    expect(report.unclear).toHaveLength(1);
+    for (const isWritten of [false, true])
+      expect(fixText(fix, isWritten).split("CHECK BY HAND")[1]).toContain(place);
+  });
+
   test("a second fix changes nothing", () => {
     expect(fixOf(fixed(BREAD_APP)).fix.files).toEqual([]);
   });
@@ -150,7 +173,7 @@ describe("what stays as it is", () => {
     ["the key of an object", 'const hosts = { "https://api.neynar.com": 1 };'],
     ["an import", 'import x from "https://api.neynar.com/x.js";'],
     ["code of a browser", '"use client";\nfetch("https://api.neynar.com/v2");'],
-    ["settings that are made elsewhere", "new NeynarAPIClient(settings); // neynar"],
+    ["settings from elsewhere", "new NeynarAPIClient(settings); // neynar"],
     ["a single-quoted text of a shell", "echo 'https://api.neynar.com'", "a.sh"],
     ["Python without os", 'u = "https://api.neynar.com"', "a.py"],
     ["a source that does not parse", 'const = "https://api.neynar.com/v2";'],

@@ -90,7 +90,7 @@ describe("a repository of eleven files", () => {
 
   test("the text has a table for each outcome and ends with the command that makes the key", () => {
     const text = sdkReportText(report);
-    expect(text).toContain("15 of 21 different calls work here.");
+    expect(text).toContain("Distinct calls that work here: 15 of 21.");
     expect(text).toContain("fetchUserFollowingFeed  GET /feed/following     src/feed.ts:4");
     expect(text).toContain("      this service holds no wallets, so it neither sends tokens nor mints");
     expect(text).toContain("--scopes read,write,webhooks,push,moderate");
@@ -286,7 +286,7 @@ describe("the client of an app", () => {
 describe("the report is not ok where something is unclear", () => {
   const client = 'import { NeynarAPIClient } from "@neynar/nodejs-sdk";\n';
 
-  test("a call of an object that was not seen to be the client", () => {
+  test("a call of an object that may not be the client", () => {
     expect(reportOf({ "a.ts": `${client}made().fetchFeed({});` })).toMatchObject({ ok: false, calls: [] });
   });
 
@@ -454,7 +454,7 @@ test("doctor --sdk prints the report of a folder, and exits with 1 if a call doe
   await Bun.write(join(dir.path, "node_modules/x/a.js"), "fetch('/v2/farcaster/ban/list')");
   const { exitCode, out, errors } = await run(["doctor", "--sdk", dir.path]);
   expect({ exitCode, errors }).toEqual({ exitCode: 1, errors: "" });
-  expect(out).toContain("11 files, SDK 3\n15 of 21 different calls work here.");
+  expect(out).toContain("11 files, SDK 3\nDistinct calls that work here: 15 of 21.");
 });
 
 test("every call in the examples of this repository works", () => {

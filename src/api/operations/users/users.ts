@@ -13,7 +13,7 @@ const { read, op } = topic({ tag: "Users" });
 
 const FidPageResponse = object({ fids: Type.Array(Fid), next: Next });
 
-const NO_FRESH_FIDS = "this service registers no fids";
+const NO_FRESH_FIDS = "this node cannot register fids";
 
 export const userOperations = [
   read({

@@ -5,7 +5,7 @@ import { printable } from "../../../lib/text.ts";
 import { blankComments } from "../blank-comments.ts";
 import { sdkMajorOf } from "../changes.ts";
 import { findSettings } from "../sdk-classes.ts";
-import type { Place, ReportedChange, SdkReport } from "../sdk-report.ts";
+import type { Place, ReportedChange, SdkReport, UnclearCall } from "../sdk-report.ts";
 import type { SourceFile, SourceFiles } from "../source-files.ts";
 import { findEdits, keyVariableOf, URL_VARIABLE, withEdits } from "./edits.ts";
 
@@ -27,6 +27,8 @@ export interface Fix {
   readonly files: readonly FixedFile[];
   /** Reported changes that no line of the fix makes. */
   readonly left: readonly ReportedChange[];
+  /** Places whose effect the sources do not show, such as a client with settings from elsewhere. */
+  readonly unclear: readonly UnclearCall[];
   /** The variables that the app needs, with their values if known. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -53,7 +55,12 @@ export function createFix(sources: SourceFiles, report: SdkReport, nodeUrl: stri
     .filter(({ todo }) => !NO_LINE.test(todo))
     .map((change) => ({ ...change, places: change.places.filter(isOpen) }))
     .filter(({ places }) => places.length > 0);
-  return { files, left, variables: { [URL_VARIABLE]: terms.nodeUrl, [terms.keyVariable]: "" } };
+  return {
+    files,
+    left,
+    unclear: report.unclear,
+    variables: { [URL_VARIABLE]: terms.nodeUrl, [terms.keyVariable]: "" },
+  };
 }
 
 /** Edits stay within their lines, so both texts have the same number of lines. */
@@ -90,9 +97,9 @@ export function writeFix(folder: string, { files }: Fix): void {
   }
 }
 
-/** Formats the fix as a diff without context, in which no secret value is shown, and what is left to do. */
+/** Formats the fix as a diff without context, in which no secret value is shown, and what is left to change or check. */
 export function fixText(fix: Fix, isWritten: boolean): string {
-  const { files, left, variables } = fix;
+  const { files, left, unclear, variables } = fix;
   const count = files.reduce((sum, { lines }) => sum + lines.length, 0);
   const diff = files.flatMap(({ path, lines }) => [
     `--- a/${printable(path)}`,
@@ -109,18 +116,36 @@ export function fixText(fix: Fix, isWritten: boolean): string {
     count === 0
       ? "No line can be changed without a decision."
       : `${count} ${count === 1 ? "line" : "lines"} of ${files.length} ${files.length === 1 ? "file" : "files"} ${isWritten ? "changed" : "to change: --write does it"}.`,
-    ...(left.length > 0 ? ["", "LEFT TO YOU"] : []),
-    ...left.flatMap(({ what, todo, places }) => [
-      `  ${printable(what)}  ${places.map(({ file, line }) => printable(`${file}:${line}`)).join(", ")}`,
-      `      ${printable(todo)}`,
-    ]),
+    ...openText(
+      "CHANGE BY HAND",
+      left.map(({ what, todo, places }) => ({ what, advice: todo, places })),
+    ),
+    ...openText(
+      "CHECK BY HAND",
+      unclear.map(({ call, why, places }) => ({ what: call, advice: why, places })),
+    ),
     "",
-    "THE ENVIRONMENT OF THE APP",
+    "ENVIRONMENT OF THE APP",
     ...Object.entries(variables).map(
       ([name, value]) => `  ${name}=${value === "" ? "<a key of the node>" : value}`,
     ),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+interface OpenRow {
+  readonly what: string;
+  readonly advice: string;
+  readonly places: readonly Place[];
+}
+
+function openText(title: string, rows: readonly OpenRow[]): string[] {
+  if (rows.length === 0) return [];
+  const lines = rows.flatMap(({ what, advice, places }) => [
+    `  ${printable(what)}  ${places.map(({ file, line }) => printable(`${file}:${line}`)).join(", ")}`,
+    `      ${printable(advice)}`,
+  ]);
+  return ["", title, ...lines];
 }
 
 const SECRET_PARAMETER = /((?:api_?key|token|secret)=)[^&"'`\s]+/gi;

@@ -281,22 +281,16 @@ test("each finding of the doctor, and what it advises, has a German text", async
 });
 
 test.each([
-  ["5,000 MB are free for /data", "5.000 MB sind frei für /data"],
+  ["5,000 MB free for /data", "5.000 MB frei für /data"],
+  ["sync 1.0 ms, writes 12,345 MB/s", "Sync 1,0 ms, schreibt 12.345 MB/s"],
   [
-    "a sync takes 1.0 ms, 12,345 MB are written in a second",
-    "ein Sync dauert 1,0 ms, je Sekunde werden 12.345 MB geschrieben",
+    "512 MB available; may be too little for 2 HTTP workers while the index is filled",
+    "512 MB verfügbar; beim Füllen des Index vielleicht zu wenig für 2 HTTP-Worker",
   ],
+  ["about 9 MB, and 12 MB while it is filled; 40 MB free", "etwa 9 MB, und 12 MB beim Füllen; 40 MB frei"],
+  ["valid, from the defaults (no file)", "gültig, aus den Standardwerten (keine Datei)"],
   [
-    "512 MB for a node with 2 HTTP workers are too few",
-    "512 MB für einen Knoten mit 2 HTTP-Workern sind zu wenig",
-  ],
-  [
-    "about 9 MB, and 12 MB while it is filled; 40 MB are free",
-    "etwa 9 MB, und 12 MB beim Füllen; 40 MB sind frei",
-  ],
-  ["valid, from no file: the defaults", "gültig, aus keiner Datei: die Standardwerte"],
-  [
-    "http://node.example:3383 is a node of version 0.14.0 with 2 shards, responded after 12 ms",
+    "http://node.example:3383 is a node of version 0.14.0 with 2 shards, responded in 12 ms",
     "http://node.example:3383 ist ein Knoten der Version 0.14.0 mit 2 Shards und hat nach 12 ms geantwortet",
   ],
   [
@@ -308,8 +302,8 @@ test.each([
     "dieser Rechner geht 400 s hinter dem Quellknoten: Signierte Anfragen werden abgelehnt",
   ],
   [
-    "/data/index.db is of this version, and it is whole",
-    "/data/index.db ist von dieser Version, und sie ist unbeschädigt",
+    "/data/index.db: current version, small tables intact",
+    "/data/index.db: aktuelle Version, kleine Tabellen unbeschädigt",
   ],
 ])("the finding “%s” is German on a German page", (english, german) => {
   expect(saidWith(DOCTOR, english, (value) => localValue(value, "de"))).toBe(german);

@@ -39,16 +39,17 @@ export const DOCTOR: Readonly<Record<string, string>> = {
   "{} fids with {} messages take {} GB and {} s": "{} fids mit {} Nachrichten brauchen {} GB und {} s",
   "a machine of {} GB of memory, {} cores and {} TB of disk ({}, {})":
     "einen Rechner mit {} GB Arbeitsspeicher, {} Kernen und {} TB Festplatte ({}, {})",
-  "about {}, and {} while it is filled; {} are free": "etwa {}, und {} beim Füllen; {} sind frei",
+  "about {}, and {} while it is filled; {} free": "etwa {}, und {} beim Füllen; {} frei",
   "Use a larger disk, or follow fewer fids (upstream.fids)":
     "Nimm eine größere Festplatte, oder folge weniger fids (upstream.fids)",
   "could not be estimated {}": "ließ sich {} schätzen",
   "in time": "nicht rechtzeitig",
   "without the responses of the followed node": "ohne Antworten des Quellknotens nicht",
-  "`svc upstream estimate` takes longer and says more": "`svc upstream estimate` dauert länger und sagt mehr",
-  "{}, and {} are free": "{}, und {} sind frei",
-  "it has {}; a migration to a new format takes {} more":
-    "er hat {}; eine Migration auf ein neues Format braucht {} mehr",
+  "`svc upstream estimate` takes longer and reports more":
+    "`svc upstream estimate` dauert länger und sagt mehr",
+  "{}; {} free": "{}; {} frei",
+  "the index has {}; migrating it to a new format needs {} more":
+    "der Index hat {}; eine Migration auf ein neues Format braucht {} mehr",
   "Free space before the next upgrade": "Schaffe vor dem nächsten Upgrade Platz",
 
   // data-directory.ts
@@ -74,46 +75,43 @@ export const DOCTOR: Readonly<Record<string, string>> = {
   "{} is in the layer of a container ({}) and is deleted with it":
     "{} liegt in der Schicht eines Containers ({}) und wird mit ihm gelöscht",
   "Mount a volume at data.dir": "Hänge unter data.dir ein Volume ein",
-  "{} MB are free for {}": "{} MB sind frei für {}",
+  "{} MB free for {}": "{} MB frei für {}",
   "Free space, or put data.dir on a larger disk: at a full disk the node refuses writes":
     "Schaffe Platz, oder lege data.dir auf eine größere Festplatte: Bei voller Festplatte lehnt der Knoten Schreibzugriffe ab",
   "cannot be measured: the disk is full": "lässt sich nicht messen: Die Festplatte ist voll",
   "Free space for the data directory": "Schaffe Platz für das Datenverzeichnis",
   "cannot be measured: {}": "lässt sich nicht messen: {}",
-  "Correct what keeps files from being written": "Behebe, was das Schreiben von Dateien verhindert",
-  "a sync takes {} ms, {} MB are written in a second":
-    "ein Sync dauert {} ms, je Sekunde werden {} MB geschrieben",
-  "Each submit and signed request waits for a sync. Use an SSD, best a local one":
+  "Fix what prevents writes to the data directory": "Behebe, was das Schreiben von Dateien verhindert",
+  "sync {} ms, writes {} MB/s": "Sync {} ms, schreibt {} MB/s",
+  "Each submit and signed request waits for a sync. Use an SSD, preferably a local one":
     "Jede Einreichung und jede signierte Anfrage wartet auf einen Sync. Nimm eine SSD, am besten eine lokale",
-  "Filling the index will take longer than estimated. Use an SSD, best a local one":
+  "Filling the index will take longer than estimated. Use an SSD, preferably a local one":
     "Das Füllen des Index wird länger dauern als geschätzt. Nimm eine SSD, am besten eine lokale",
 
   // databases.ts
-  "there is none yet; the node creates it": "es gibt noch keinen; der Knoten legt ihn an",
-  "Correct what the reason names": "Behebe, was der Grund nennt",
+  "does not exist yet; the node creates it": "gibt es noch nicht; der Knoten legt ihn an",
+  "Fix the cause": "Behebe die Ursache",
   "Upgrade, or wait for the node to read it": "Mach ein Upgrade, oder warte, bis der Knoten es gelesen hat",
-  "{} is missing, and the node does not start over a filled index without it":
-    "{} fehlt, und ohne sie startet der Knoten über einem gefüllten Index nicht",
-  "Restore it from a backup, or start once with --new-state if what it held may be lost":
-    "Stelle sie aus einer Sicherung wieder her, oder starte einmal mit --new-state, wenn ihr Inhalt verloren gehen darf",
+  "{} is missing; the node does not start with a filled index and no state":
+    "{} fehlt; mit gefülltem Index und ohne Zustand startet der Knoten nicht",
+  "Restore it from a backup, or start once with --new-state to begin with an empty one":
+    "Stelle sie aus einer Sicherung wieder her, oder starte einmal mit --new-state, um mit einem leeren zu beginnen",
   "{} is damaged: {}": "{} ist beschädigt: {}",
   "{} cannot be opened: {}": "{} lässt sich nicht öffnen: {}",
-  "Correct the reason": "Behebe den Grund",
   "{} was written by a newer version of this program":
     "{} wurde von einer neueren Version dieses Programms geschrieben",
   "Run the newer version, or restore what was there before the upgrade":
     "Nimm die neuere Version, oder stelle den Stand vor dem Upgrade wieder her",
-  "{} has the format of an earlier version, and nothing is served before it is migrated":
-    "{} hat das Format einer früheren Version, und vor der Migration wird nichts bedient",
-  "Run `svc migrate`, or start with `svc serve --migrate`, when that suits you":
-    "Führe `svc migrate` aus, oder starte mit `svc serve --migrate`, wann es dir passt",
-  "{} is of an earlier version; the next start migrates it":
-    "{} ist von einer früheren Version; der nächste Start migriert sie",
-  "{} is of this version, and {} whole": "{} ist von dieser Version, und {} unbeschädigt",
-  "its small tables are": "ihre kleinen Tabellen sind",
-  "it is": "sie ist",
-  "responds, and has the schema of this release": "antwortet, und hat das Schema dieser Version",
-  "responds; the node creates its schema, or brings it up to date, at the start":
+  "{} has the format of an earlier version; the node serves nothing until it is migrated":
+    "{} hat das Format einer früheren Version; vor der Migration bedient der Knoten nichts",
+  "Run `svc migrate`, or start with `svc serve --migrate`":
+    "Führe `svc migrate` aus, oder starte mit `svc serve --migrate`",
+  "{}: earlier version; the next start migrates it": "{}: frühere Version; der nächste Start migriert sie",
+  "{}: current version, {}": "{}: aktuelle Version, {}",
+  "small tables intact": "kleine Tabellen unbeschädigt",
+  intact: "unbeschädigt",
+  "responds; the schema is current": "antwortet; das Schema ist aktuell",
+  "responds; the node creates or updates its schema at startup":
     "antwortet; der Knoten legt ihr Schema beim Start an oder bringt es auf den neuesten Stand",
   "Run it, or set state.migrate = true": "Führe ihn aus, oder setze state.migrate = true",
   "The index can be rebuilt: move {}, {}-wal and {}-shm away and start again. It is then filled again from upstream.url, or by importing the same files":
@@ -124,9 +122,9 @@ export const DOCTOR: Readonly<Record<string, string>> = {
   // examine.ts
   "See docs/operate/settings.md": "Siehe docs/operate/settings.md",
   "valid, from {}": "gültig, aus {}",
-  "no file: the defaults": "keiner Datei: die Standardwerte",
-  "Correct it; `svc config defaults` says what each setting means":
-    "Korrigiere es; `svc config defaults` sagt, was jede Einstellung bedeutet",
+  "the defaults (no file)": "den Standardwerten (keine Datei)",
+  "Correct it; `svc config defaults` explains each setting":
+    "Korrigiere es; `svc config defaults` erklärt jede Einstellung",
   "history.db can be read and has {}": "history.db ist lesbar und hat {}",
   "{} of at most {} MB": "{} von höchstens {} MB",
   "history.db cannot be read: {}": "history.db ist nicht lesbar: {}",
@@ -134,14 +132,14 @@ export const DOCTOR: Readonly<Record<string, string>> = {
     "Eine beschädigte legt der Knoten beiseite und beginnt eine neue; nur die Konsole braucht sie",
   "{} was set aside as damaged": "{} wurde als beschädigt beiseitegelegt",
   "{} and {} more": "{} und {} weitere",
-  "Look at the disk, and delete what you do not need":
+  "Check the disk, and delete what you do not need":
     "Sieh dir die Festplatte an, und lösche, was du nicht brauchst",
   "{} cannot be read: {}": "{} ist nicht lesbar: {}",
 
   // finding.ts
   "could not be checked within {} s": "ließ sich nicht innerhalb von {} s prüfen",
   "no response within {} s": "keine Antwort innerhalb von {} s",
-  "Run `svc doctor` again; if it stays so, look at what it waits for":
+  "Run `svc doctor` again; if this persists, check what it waits for":
     "Führe `svc doctor` noch einmal aus; bleibt es so, sieh nach, worauf er wartet",
   "could not be checked: {}": "ließ sich nicht prüfen: {}",
   "See the reason": "Siehe den Grund",
@@ -149,19 +147,19 @@ export const DOCTOR: Readonly<Record<string, string>> = {
   // followed-node.ts
   "none (upstream.url): the node serves the demo network or what is submitted and imported":
     "keiner (upstream.url): Der Knoten bedient das Demonetz, oder was eingereicht und importiert wird",
-  "as the chain says at chain.op_rpc_url (trust.events)":
-    "was die Chain unter chain.op_rpc_url sagt (trust.events)",
-  "as the followed node says (trust.events)": "was der Quellknoten sagt (trust.events)",
-  "as two of {} nodes say alike (trust.events)": "was zwei von {} Knoten gleich sagen (trust.events)",
+  "confirmed by the chain at chain.op_rpc_url (trust.events)":
+    "von der Chain unter chain.op_rpc_url bestätigt (trust.events)",
+  "as reported by the followed node (trust.events)": "wie vom Quellknoten gemeldet (trust.events)",
+  "confirmed by two of {} nodes (trust.events)": "von zwei von {} Knoten bestätigt (trust.events)",
   "the first decision of an fid, and each after a change of its owner, needs both nodes (trust.events): while one is away, late or lies, they respond with 503":
     "die erste Entscheidung einer fid, und jede nach einem Wechsel ihres Besitzers, braucht beide Knoten (trust.events): Solange einer weg ist, zurückliegt oder lügt, kommt 503",
   "List a third node in upstream.urls": "Nenne in upstream.urls einen dritten Knoten",
   "Correct upstream.url: the gRPC address of a snapchain node that follows everybody":
     "Korrigiere upstream.url: die gRPC-Adresse eines Snapchain-Knotens, der allen folgt",
-  "See that it runs, and that this machine may connect to its gRPC port (firewall, address)":
+  "Check that it runs and that this machine can reach its gRPC port (firewall, address)":
     "Sieh nach, ob er läuft und ob dieser Rechner seinen gRPC-Port erreichen darf (Firewall, Adresse)",
   "{} does not respond: {}": "{} antwortet nicht: {}",
-  "{} is a node of version {} with {} {}, responded after {} ms":
+  "{} is a node of version {} with {} {}, responded in {} ms":
     "{} ist ein Knoten der Version {} mit {} {} und hat nach {} ms geantwortet",
   shard: "Shard",
   shards: "Shards",
@@ -170,9 +168,9 @@ export const DOCTOR: Readonly<Record<string, string>> = {
     "seine Blöcke werden nicht geprüft: Dem Knoten wird vertraut, siehe docs/follow-the-network.md",
   "validators of the network signed the newest block of each shard ({})":
     "Validatoren des Netzes haben den neuesten Block jedes Shards signiert ({})",
-  "Do not follow it: a node of this network sends no such block":
+  "Do not follow it: no node of this network sends such a block":
     "Folge ihm nicht: Ein Knoten dieses Netzes sendet keinen solchen Block",
-  "it has no snapshots: its blocks are its own": "er hat keine Snapshots: Seine Blöcke sind seine eigenen",
+  "no snapshots (the node produces its own blocks)": "keine Snapshots (der Knoten erzeugt eigene Blöcke)",
   "{}; filling an index of the whole network from it is refused":
     "{}; aus ihm einen Index des ganzen Netzes zu füllen wird abgelehnt",
   "{} in flight and {} a second, at a {} address": "{} gleichzeitig und {} je Sekunde, an einer {} Adresse",
@@ -206,11 +204,13 @@ export const DOCTOR: Readonly<Record<string, string>> = {
   "a process started here": "ein hier gestarteter Prozess",
   "Raise it: LimitNOFILE=65536 in the unit, `ulimit -n 65536` in a shell, or --ulimit of the container":
     "Erhöhe die Zahl: LimitNOFILE=65536 in der Unit, `ulimit -n 65536` in einer Shell, oder --ulimit des Containers",
-  "{} are too few": "{} sind zu wenig",
-  "{} may be too few while the index is filled": "{} sind beim Füllen des Index vielleicht zu wenig",
-  "{} MB for a node with {} HTTP {}": "{} MB für einen Knoten mit {} {}",
+  "{} MB available": "{} MB verfügbar",
+  "{}; enough {}": "{}; genug {}",
+  "{}; too little {}": "{}; zu wenig {}",
+  "{}; may be too little {} while the index is filled": "{}; beim Füllen des Index vielleicht zu wenig {}",
+  "for {} HTTP {}": "für {} {}",
   worker: "HTTP-Worker",
-  workers: "HTTP-Workern",
+  workers: "HTTP-Worker",
   "Give the machine or container 1 GB or more": "Gib dem Rechner oder Container mindestens 1 GB",
   "Stop what uses it, or set {}": "Beende, was ihn belegt, oder setze {}",
   "{} ({}) is free on {}": "{} ({}) ist auf {} frei",
@@ -224,29 +224,29 @@ export const DOCTOR: Readonly<Record<string, string>> = {
   "the node is up and waits to be set up": "der Knoten läuft und wartet auf seine Einrichtung",
   "Restart it after svc init: it then runs with these settings":
     "Starte ihn nach svc init neu: Dann läuft er mit diesen Einstellungen",
-  "Its /status and its log say more; a node that fills its index is ready after that, one at index.max_bytes when the bound is higher or the index smaller (svc index compact)":
-    "Sein /status und sein Log sagen mehr; ein Knoten, der seinen Index füllt, ist danach bereit, einer an index.max_bytes, wenn die Grenze höher oder der Index kleiner ist (svc index compact)",
-  "the kernel says that the clock is synchronised": "der Kernel sagt, dass die Uhr synchronisiert ist",
-  "the kernel says that nothing synchronises the clock":
-    "der Kernel sagt, dass nichts die Uhr synchronisiert",
+  "See its /status and its log. A node that fills its index is ready afterwards; one at index.max_bytes needs a higher bound or a smaller index (svc index compact)":
+    "Siehe sein /status und sein Log. Ein Knoten, der seinen Index füllt, ist danach bereit; einer an index.max_bytes braucht eine höhere Grenze oder einen kleineren Index (svc index compact)",
+  "the kernel reports a synchronized clock": "der Kernel meldet eine synchronisierte Uhr",
+  "the kernel reports that nothing synchronizes the clock":
+    "der Kernel meldet, dass nichts die Uhr synchronisiert",
   "Start systemd-timesyncd or chrony, on the machine itself if this is a container":
     "Starte systemd-timesyncd oder chrony, bei einem Container auf dem Rechner selbst",
-  "this system does not say whether the clock is synchronised":
-    "dieses System sagt nicht, ob die Uhr synchronisiert ist",
-  "See that a time daemon runs; the comparison with the followed node is under `clock`":
-    "Sieh nach, ob ein Zeitdienst läuft; der Vergleich mit dem Quellknoten steht unter „Uhr“",
+  "this system does not report whether the clock is synchronized":
+    "dieses System meldet nicht, ob die Uhr synchronisiert ist",
+  "Check that a time daemon runs; `clock` compares with the followed node":
+    "Sieh nach, ob ein Zeitdienst läuft; „Uhr“ vergleicht mit dem Quellknoten",
   "See /etc/resolv.conf and the spelling of the setting; webhooks and notifications need DNS, too":
     "Prüfe /etc/resolv.conf und die Schreibweise der Einstellung; auch Webhooks und Benachrichtigungen brauchen DNS",
   "no setting names a host": "keine Einstellung nennt einen Host",
-  "{} ({}) is {}, responded after {} ms": "{} ({}) ist {}, Antwort nach {} ms",
-  "Use a name server that responds faster, best one nearby":
+  "{} ({}) resolves to {} ({} ms)": "{} ({}) wird zu {} aufgelöst ({} ms)",
+  "Use a name server that responds faster, preferably one nearby":
     "Nimm einen Nameserver, der schneller antwortet, am besten einen in der Nähe",
   "{} ({}) does not resolve: {}": "{} ({}) lässt sich nicht auflösen: {}",
 
   // replication.ts
   "{}: an index of the whole network is filled fid by fid, with 13 calls for each":
     "{}: Ein Index des ganzen Netzes wird fid für fid gefüllt, mit je 13 Aufrufen",
-  "not needed for an index of some fids": "für einen Index einiger fids nicht nötig",
+  "not needed for an index of selected fids": "für einen Index ausgewählter fids nicht nötig",
   "it serves no snapshots": "er bietet keine Snapshots an",
   "it has no snapshot of shard {} yet": "er hat noch keinen Snapshot von Shard {}",
   "its snapshot of shard {} is not of a block of the network ({})":
