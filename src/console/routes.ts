@@ -90,7 +90,7 @@ export interface ConsoleRoutesDeps {
 const KEEP_THEIR_NAMES: readonly string[] = [LICENSES, SERVICE_WORKER];
 const NOT_PAGES = /^\/console\/(a|api|op|demo)(\/|$)/;
 /** What curl gets from the root. */
-const NOTHING_HERE = "no API is at /: /docs describes it, /ready says whether the node serves";
+const NOTHING_HERE = "nothing is served at /; see /docs and /ready";
 const hidden = { detail: { hide: true } } as const;
 
 /** Serves the documents of the console and the files that they need. */

@@ -57,7 +57,7 @@ describe("API keys", () => {
       await page.getByRole("heading", { name: "Usage, last 30 days" }).waitFor();
       await page.getByText("600 units and 120 writes per minute").waitFor();
       await page.getByText("Settings", { exact: true }).click();
-      await page.getByLabel("Last day").fill("2120-01-31");
+      await page.getByLabel("Expires on").fill("2120-01-31");
       await page.getByLabel("Writes per minute").fill("7");
       await page.getByRole("button", { name: "Sign and save" }).click();
       await confirm(one);

@@ -36,7 +36,7 @@ consoleTest(
     await page.getByRole("slider", { name: "End of the selection" }).focus();
     await page.keyboard.press("l");
     await page.waitForURL(`${origin}/console/operator?w=1h`);
-    await page.getByText("Drag to look at a moment").waitFor();
+    await page.getByText("Drag to select a period").waitFor();
   },
 );
 

@@ -42,7 +42,7 @@ describe("the compiled program", () => {
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     for (const accept of ["*/*", "application/json"]) {
       const response = await request("/", { accept });
-      const message = "no API is at /: /docs describes it, /ready says whether the node serves";
+      const message = "nothing is served at /; see /docs and /ready";
       expect([response.status, await response.text()]).toEqual([404, JSON.stringify({ message })]);
     }
   });

@@ -79,7 +79,7 @@ describe("webhooks", () => {
       expect(await page.getByLabel("Text (RE2)").first().inputValue()).toBe("");
       await page.getByText("Remove this filter").first().waitFor();
       // Whom the whole subscription leaves out, and the least score of authors, have fields.
-      await page.getByText("Except from", { exact: true }).click();
+      await page.getByText("Exclude", { exact: true }).click();
       await page.getByLabel("Users", { exact: true }).fill("7");
       await page.getByLabel("Users", { exact: true }).press("Enter");
       await page.getByLabel("Users you ban").check();

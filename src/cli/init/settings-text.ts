@@ -49,7 +49,7 @@ const HEAD = `# Settings of svc, written by \`svc init\`. \`svc config defaults\
 `;
 
 const BACKUP = `
-# Backups of the state by the running node, at this time in UTC. Best on another disk.
+# Backups of the state by the running node, at this time in UTC. Preferably on another disk.
 # [backup]
 # dir = "/backup"
 # at = "03:15"

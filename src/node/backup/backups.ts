@@ -247,7 +247,7 @@ export function createOperatorBackups(deps: {
   };
 }
 
-const UNSET = "set backup.dir to a directory, best on another disk";
+const UNSET = "set backup.dir to a directory, preferably on another disk";
 
 const isSame = (given: string, secret: string) => timingSafeEqual(secretDigest(given), secretDigest(secret));
 

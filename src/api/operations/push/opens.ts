@@ -134,7 +134,7 @@ export const resultOperations = [
     summary: "Results of a send",
     description:
       "Of a campaign, or of all campaigns of a schedule. Opens are known where the send tracks them and the app reports them: " +
-      "whether a notification was seen is never known.",
+      "clients never report that a notification was seen.",
     query: {
       campaign_id: optional(text({ description: "One campaign" })),
       schedule_id: optional(text({ description: "All campaigns of a schedule" })),

@@ -21,7 +21,7 @@ export interface FilterField {
   readonly name: string;
   readonly label: string;
   readonly values: ValueKind;
-  readonly group: "Who" | "Where" | "Says" | "Quotes" | "Target" | "Channels";
+  readonly group: "Who" | "Where" | "Content" | "Quotes" | "Target" | "Channels";
 }
 
 /** Whose events of every kind a stream leaves out. A subscription has them in its `exclude`. */
@@ -37,8 +37,8 @@ export const FILTER_FIELDS: readonly FilterField[] = [
   { name: EXCLUDED_PEOPLE, label: msg.butNoEventsOf, values: "people", group: "Who" },
   { name: "minimum_author_score", label: msg.leastScoreOfTheAuthor, values: "score", group: "Who" },
   { name: "mentioned_fids", label: msg.mentions, values: "people", group: "Who" },
-  { name: "text", label: msg.textRe2, values: "expression", group: "Says" },
-  { name: "embeds", label: msg.embeddedUrlRe2, values: "expression", group: "Says" },
+  { name: "text", label: msg.textRe2, values: "expression", group: "Content" },
+  { name: "embeds", label: msg.embeddedUrlRe2, values: "expression", group: "Content" },
   { name: "parent_urls", label: msg.parentUrl, values: "urls", group: "Where" },
   { name: "root_parent_urls", label: msg.parentUrlOfTheThread, values: "urls", group: "Where" },
   { name: "parent_hashes", label: msg.repliesToCasts, values: "hashes", group: "Where" },

@@ -39,7 +39,7 @@ const reasons = (errors: Record<string, number>, not_attempted: Record<string, n
 describe("the figures of a campaign", () => {
   test("are said in plain words: how many tokens of all it reached, and why others did not", () => {
     expect(outcomeOf(progressOf(campaign), reasons({ rate_limited: 1, invalid_token: 1 }))).toBe(
-      "3 delivered of 10 tokens; 1 rate limited; 1 failed; 1 skipped",
+      "Delivered 3 of 10; 1 rate limited; 1 failed; 1 skipped",
     );
     const whole = {
       ...campaign,
@@ -48,7 +48,7 @@ describe("the figures of a campaign", () => {
       not_attempted_count: 0,
       audience_count: 1,
     };
-    expect(outcomeOf(progressOf(whole), reasons({}))).toBe("1 delivered of 1 token");
+    expect(outcomeOf(progressOf(whole), reasons({}))).toBe("Delivered 1 of 1");
     const none = { ...campaign, success_count: 0, failure_count: 0, not_attempted_count: 0 };
     expect(outcomeOf(progressOf(none), reasons({}))).toBeUndefined();
   });
@@ -58,9 +58,9 @@ describe("the figures of a campaign", () => {
     const progress = progressOf({ ...campaign, ...figures });
     const outcome = (not_attempted: Record<string, number>) =>
       outcomeOf(progress, reasons({}, not_attempted));
-    expect(outcome({ not_in_segment: 140 })).toBe("60 delivered of 60 tokens; 140 not among them");
+    expect(outcome({ not_in_segment: 140 })).toBe("Delivered 60 of 60; 140 not among them");
     expect(outcome({ not_in_segment: 100, excluded: 10, not_following: 25, duplicate: 5 })).toBe(
-      "60 delivered of 65 tokens; 5 skipped; 135 not among them",
+      "Delivered 60 of 65; 5 skipped; 135 not among them",
     );
   });
 

@@ -102,7 +102,7 @@ export function outcomeOf(
     outside > 0 && msg.outsideOnes(formatCount(outside)),
   ].filter((part) => part !== false);
   const all = (total ?? settled) - outside;
-  return [msg.deliveredOf(formatCount(delivered), msg.countTokens(all)), ...others].join("; ");
+  return [msg.deliveredOf(formatCount(delivered), formatCount(all)), ...others].join("; ");
 }
 
 /** Returns a draft that sends the notification once more: to everyone as a new one, or with its id to those who could not get it. */

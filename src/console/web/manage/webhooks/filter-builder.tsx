@@ -111,7 +111,7 @@ function FilterGroup(props: {
         if (fields.length === 0) return null;
         const isUsed = fields.some(({ name }) => values[name] !== undefined || typed[name] !== undefined);
         return (
-          <details open={isUsed || title === "Who" || title === "Says"} key={title}>
+          <details open={isUsed || title === "Who" || title === "Content"} key={title}>
             <summary>{filterGroups[title]}</summary>
             <div class="fields">
               {fields.map((field) => (

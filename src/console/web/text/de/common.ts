@@ -16,44 +16,58 @@ export const fid = (user: Value, fid: Value) => `${user} · fid ${fid}`;
 export const inLabel = (link: Rich): Rich => [" in ", link];
 export const deletedAReply = "hat eine Antwort gelöscht";
 export const deletedACast = "hat einen Cast gelöscht";
-export const repliedTo = (part: Rich, channel: Rich): Rich => ["hat geantwortet auf ", part, channel];
-export const cast = (channel: Rich): Rich => ["hat gecastet", channel];
+export const repliedTo = (part: Rich, channel: Rich): Rich => ["hat ", part, channel, " geantwortet"];
+export const cast = (channel: Rich): Rich => ["hat einen Cast geschrieben", channel];
 export const changedTheirProfile = "hat das Profil geändert";
 export const anFidThatIsNotRegistered = "eine nicht registrierte fid";
 export const aCastOf = (link: Rich, who: Rich): Rich => [link, " von ", who];
-export const aCast = "einem Cast";
-export const somethingNotFoundHere = "etwas, das hier fehlt";
+export const aCast = "einen Cast";
+export const somethingNotFoundHere = "einen Cast, den dieser Knoten nicht hat,";
 export const followed = (target: Rich): Rich => ["folgt jetzt ", target];
 export const unfollowed = (target: Rich): Rich => ["folgt nicht mehr ", target];
-export const likedWhat = (object: Rich): Rich => ["Like für ", object];
-export const recastWhat = (object: Rich): Rich => ["Recast von ", object];
-export const noLongerLikes = (object: Rich): Rich => ["Like zurückgenommen: ", object];
-export const noLongerRecasts = (object: Rich): Rich => ["Recast zurückgenommen: ", object];
+export const likedWhat = (object: Rich): Rich => ["hat ", object, " gelikt"];
+export const recastWhat = (object: Rich): Rich => ["hat ", object, " recastet"];
+export const noLongerLikes = (object: Rich): Rich => ["likt ", object, " nicht mehr"];
+export const noLongerRecasts = (object: Rich): Rich => ["recastet ", object, " nicht mehr"];
 export const wasRegistered = "wurde als Kanal registriert";
 export const changedInTheRegistry = "hat sich im Register geändert";
-export const changedTheChannel = (where: Rich): Rich => ["hat geändert: ", where];
-export const joinedChannel = (where: Rich): Rich => ["ist Mitglied geworden: ", where];
-export const leftChannel = (where: Rich): Rich => ["hat verlassen: ", where];
-export const addedToChannel = (who: Rich, where: Rich): Rich => ["hat aufgenommen: ", who, " in ", where];
-export const removedFromChannel = (who: Rich, where: Rich): Rich => ["hat entfernt: ", who, " aus ", where];
-export const bannedFromChannel = (who: Rich, where: Rich): Rich => ["hat gesperrt: ", who, " in ", where];
-export const unbannedFromChannel = (who: Rich, where: Rich): Rich => ["hat entsperrt: ", who, " in ", where];
-export const madeModerator = (who: Rich, where: Rich): Rich => [
-  "hat zur Moderation ernannt: ",
+export const changedTheChannel = (where: Rich): Rich => ["hat ", where, " geändert"];
+export const joinedChannel = (where: Rich): Rich => ["ist ", where, " beigetreten"];
+export const leftChannel = (where: Rich): Rich => ["hat ", where, " verlassen"];
+export const addedToChannel = (who: Rich, where: Rich): Rich => ["hat ", who, " in ", where, " aufgenommen"];
+export const removedFromChannel = (who: Rich, where: Rich): Rich => [
+  "hat ",
+  who,
+  " aus ",
+  where,
+  " entfernt",
+];
+export const bannedFromChannel = (who: Rich, where: Rich): Rich => ["hat ", who, " in ", where, " gesperrt"];
+export const unbannedFromChannel = (who: Rich, where: Rich): Rich => [
+  "hat ",
   who,
   " in ",
   where,
+  " entsperrt",
+];
+export const madeModerator = (who: Rich, where: Rich): Rich => [
+  "hat ",
+  who,
+  " die Moderation von ",
+  where,
+  " gegeben",
 ];
 export const noLongerModerator = (who: Rich, where: Rich): Rich => [
-  "hat die Moderation beendet: ",
+  "hat ",
   who,
-  " in ",
+  " die Moderation von ",
   where,
+  " entzogen",
 ];
-export const pinnedIn = (where: Rich): Rich => ["hat einen Cast angepinnt in ", where];
-export const unpinnedIn = (where: Rich): Rich => ["hat den angepinnten Cast gelöst in ", where];
-export const hidCastIn = (where: Rich): Rich => ["hat einen Cast ausgeblendet in ", where];
-export const showsCastIn = (where: Rich): Rich => ["blendet einen Cast wieder ein in ", where];
+export const pinnedIn = (where: Rich): Rich => ["hat in ", where, " einen Cast angepinnt"];
+export const unpinnedIn = (where: Rich): Rich => ["hat in ", where, " den angepinnten Cast gelöst"];
+export const hidCastIn = (where: Rich): Rich => ["hat in ", where, " einen Cast ausgeblendet"];
+export const showsCastIn = (where: Rich): Rich => ["hat in ", where, " einen Cast wieder eingeblendet"];
 export const openIt = ", öffnen";
 
 export const countMembers = (count: number) => plural(count, "Mitglied", "Mitglieder");

@@ -44,11 +44,10 @@ export const thisNodeIsEmptyItHas =
 export const toFillItChooseOneOf = "Wähle unten, wie du ihn füllst.";
 export const itIsStillEmptyPeopleAnd = "Er ist noch leer: Personen und Casts sind unterwegs.";
 export const andAreInOneFileNext = (count: Value, count2: Value) =>
-  `${count} und ${count2} liegen in einer Datei neben dem Programm.`;
+  `${count} und ${count2} liegen in einer lokalen SQLite-Datei.`;
 export const countPeople = (count: number) => plural(count, "Person", "Personen");
 export const countCasts = (count: number) => plural(count, "Cast", "Casts");
-export const peopleCastsAndChannelsAreIn =
-  "Personen, Casts und Kanäle liegen in einer Datei neben dem Programm.";
+export const peopleCastsAndChannelsAreIn = "Personen, Casts und Kanäle liegen in einer lokalen SQLite-Datei.";
 export const browseThem = (leadOf: Rich): Rich => ["Sieh dich um", leadOf];
 export const readingThemTakesAnApiKey = "Zum Lesen brauchst du einen API-Schlüssel.";
 export const now = "Jetzt";

@@ -1,8 +1,8 @@
 import { plural, type Rich, saidIn, type Value } from "../format.ts";
 import { TITLES } from "./incidents.ts";
 
-export const time = "Zeit";
-export const dragToLookAtAMoment = "Ziehen, um einen Zeitraum anzusehen";
+export const time = "Zeitverlauf";
+export const dragToLookAtAMoment = "Ziehen, um einen Zeitraum auszuwählen";
 export const goTo = "Gehe zu";
 export const goToHint = "03:12 oder vor 2 h";
 const WORDS: Readonly<Record<string, string>> = { gestern: "yesterday", heute: "today" };
@@ -53,7 +53,7 @@ export const markAt = (kind: Value, at: Value, detail: Value) =>
   `${kind} am ${at}${detail === "" ? "" : `: ${detail}`}`;
 export const figuresOfThisTime = "Verlauf dieses Zeitraums";
 export const node = "Knoten";
-export const noFigures = "Aus dieser Zeit gibt es keine Werte.";
+export const noFigures = "Für diesen Zeitraum gibt es keine Werte.";
 export const gapWhy: Readonly<Record<string, string>> = {
   stopped: "der Knoten war gestoppt",
   crashed: "der Knoten war abgestürzt",

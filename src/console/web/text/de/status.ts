@@ -126,7 +126,7 @@ export const log2 = (stateWalBytes: Value) => `Log ${stateWalBytes}`;
 export const memory = "Arbeitsspeicher";
 export const ofACore = (cpuPercent: Value) => `${cpuPercent} % eines Kerns`;
 export const usedOfMax = (part: Rich, part2: Rich): Rich => [part, " von ", part2];
-export const logOfWarnings = "Warnungen im Protokoll";
+export const logOfWarnings = "Warnungen";
 export const noWarningsOrErrorsSinceThe = "Keine Warnungen oder Fehler seit dem Start.";
 export const copyAll = "Alles kopieren";
 export const settings = "Einstellungen";
@@ -247,8 +247,8 @@ export const SAID: Readonly<Record<string, string>> = {
   streams: "Streams",
   "index bytes": "Bytes des Index",
   "unsent response bytes": "noch nicht gesendete Antwort-Bytes",
-  "set backup.dir to a directory, best on another disk":
-    "setze backup.dir auf ein Verzeichnis, am besten auf einer anderen Festplatte",
+  "set backup.dir to a directory, preferably on another disk":
+    "setze backup.dir auf ein Verzeichnis, möglichst auf einer anderen Festplatte",
   "the state is in PostgreSQL: back it up with the tools of PostgreSQL":
     "der Zustand liegt in PostgreSQL: Sichere ihn mit dessen Werkzeugen",
 };

@@ -3,7 +3,7 @@ import { plural } from "../format.ts";
 
 export const filterGroups = {
   Who: "Wer",
-  Says: "Sagt",
+  Content: "Inhalt",
   Where: "Wo",
   Quotes: "Zitiert",
   Target: "Ziel",
@@ -26,9 +26,9 @@ export const showAll = "Alle zeigen";
 export const isNotANameThatThis = (text: Value) => `${text} ist kein Name, den dieser Knoten kennt`;
 
 export const author = "Autor";
-export const butNotTheCastsOf = "Aber keine Casts von";
-export const butNoEventsOf = "Aber keine Ereignisse von";
-export const leastScoreOfTheAuthor = "Mindestbewertung des Autors";
+export const butNotTheCastsOf = "Außer Casts von";
+export const butNoEventsOf = "Außer Ereignissen von";
+export const leastScoreOfTheAuthor = "Mindestwert des Autors";
 export const aNumberFrom0To1OnNodes =
   "Von 0 bis 1, auf Knoten, deren Betreiber Bewertungen entscheiden lässt";
 export const isNotAScore = (value: string) => `${value} ist keine Zahl von 0 bis 1`;

@@ -19,12 +19,12 @@ export const inLabel = (link: Rich): Rich => [" in ", link];
 export const deletedAReply = "deleted a reply";
 export const deletedACast = "deleted a cast";
 export const repliedTo = (part: Rich, channel: Rich): Rich => ["replied to ", part, channel];
-export const cast = (channel: Rich): Rich => ["cast", channel];
+export const cast = (channel: Rich): Rich => ["posted a cast", channel];
 export const changedTheirProfile = "changed their profile";
 export const anFidThatIsNotRegistered = "an fid that is not registered";
-export const aCastOf = (link: Rich, who: Rich): Rich => [link, " by ", who];
-export const aCast = "a cast";
-export const somethingNotFoundHere = "something not on this node";
+export const aCastOf = (link: Rich, who: Rich): Rich => [who, "'s ", link];
+export const aCast = "cast";
+export const somethingNotFoundHere = "a cast that is not on this node";
 export const followed = (target: Rich): Rich => ["followed ", target];
 export const unfollowed = (target: Rich): Rich => ["unfollowed ", target];
 export const likedWhat = (object: Rich): Rich => ["liked ", object];
@@ -39,17 +39,12 @@ export const leftChannel = (where: Rich): Rich => ["left ", where];
 export const addedToChannel = (who: Rich, where: Rich): Rich => ["added ", who, " to ", where];
 export const removedFromChannel = (who: Rich, where: Rich): Rich => ["removed ", who, " from ", where];
 export const bannedFromChannel = (who: Rich, where: Rich): Rich => ["banned ", who, " from ", where];
-export const unbannedFromChannel = (who: Rich, where: Rich): Rich => [
-  "ended the ban of ",
-  who,
-  " from ",
-  where,
-];
+export const unbannedFromChannel = (who: Rich, where: Rich): Rich => ["unbanned ", who, " from ", where];
 export const madeModerator = (who: Rich, where: Rich): Rich => ["made ", who, " a moderator of ", where];
 export const noLongerModerator = (who: Rich, where: Rich): Rich => [
   "removed ",
   who,
-  " as moderator of ",
+  " as a moderator of ",
   where,
 ];
 export const pinnedIn = (where: Rich): Rich => ["pinned a cast in ", where];

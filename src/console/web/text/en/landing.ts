@@ -44,10 +44,10 @@ export const thisNodeIsEmptyItHas =
 export const toFillItChooseOneOf = "To fill it, choose one of the ways below.";
 export const itIsStillEmptyPeopleAnd = "It is still empty: people and casts are on their way.";
 export const andAreInOneFileNext = (count: Value, count2: Value) =>
-  `${count} and ${count2} are in one file next to the binary.`;
+  `${count} and ${count2} are in one local SQLite file.`;
 export const countPeople = (count: number) => plural(count, "person", "people");
 export const countCasts = (count: number) => plural(count, "cast");
-export const peopleCastsAndChannelsAreIn = "People, casts and channels are in one file next to the binary.";
+export const peopleCastsAndChannelsAreIn = "People, casts and channels are in one local SQLite file.";
 export const browseThem = (leadOf: Rich): Rich => ["Browse them", leadOf];
 export const readingThemTakesAnApiKey = "Reading them takes an API key.";
 export const now = "Now";

@@ -1,7 +1,7 @@
 import { plural, type Rich, type Value } from "../format.ts";
 
-export const time = "Time";
-export const dragToLookAtAMoment = "Drag to look at a moment";
+export const time = "Timeline";
+export const dragToLookAtAMoment = "Drag to select a period";
 export const goTo = "Go to";
 export const goToHint = "03:12 or 2 h ago";
 /** Formats a time in a way that `typedTime` reads. */

@@ -129,7 +129,7 @@ export const log2 = (stateWalBytes: Value) => `log ${stateWalBytes}`;
 export const memory = "Memory";
 export const ofACore = (cpuPercent: Value) => `${cpuPercent} % of a core`;
 export const usedOfMax = (part: Rich, part2: Rich): Rich => [part, " of ", part2];
-export const logOfWarnings = "Warning log";
+export const logOfWarnings = "Warnings";
 export const noWarningsOrErrorsSinceThe = "No warnings or errors since the start.";
 export const copyAll = "Copy all";
 export const settings = "Settings";

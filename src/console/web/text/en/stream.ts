@@ -4,7 +4,7 @@ import { plural } from "../format.ts";
 // stream/filter-form.tsx
 export const filterGroups = {
   Who: "Who",
-  Says: "Says",
+  Content: "Content",
   Where: "Where",
   Quotes: "Quotes",
   Target: "Target",

@@ -86,7 +86,7 @@ export const enabled = "Aktiv";
 export const added = "Hinzugefügt";
 export const removed = "Entfernt";
 export const retention = "Nutzerbindung";
-export const noWeeksYet = "Noch keine Wochen. Die erste erscheint, sobald jemand die App hinzufügt.";
+export const noWeeksYet = "Noch keine Daten. Die erste Woche erscheint, sobald jemand die App hinzufügt.";
 export const weekOf = "Woche vom";
 export const afterWeeks = (weeks: number) => (weeks === 0 ? "Ihr Ende" : plural(weeks, "Woche", "Wochen"));
 export const reachableAtTheEnd =

@@ -64,7 +64,7 @@ export const whatMiniAppsDo =
 export const domain = "Domain";
 export const theDomainOfYourApp = "Die Domain deiner App, die Nachricht und Anfrage nennen.";
 export const fid = "Fid";
-export const ofTheAddress = "Deren Custody- oder Auth-Adresse die Wallet hat.";
+export const ofTheAddress = "Die fid, deren Custody- oder Auth-Adresse in deiner Wallet ist.";
 export const signInWith = (wallet: Value) => `Anmelden: ${wallet}`;
 export const noWallet =
   "Dieser Browser hat keine Wallet. Öffne diese Seite in dem Browser mit deiner Custody- oder Auth-Adresse.";

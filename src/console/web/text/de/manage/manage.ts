@@ -111,7 +111,7 @@ export const forYouWhereItIsUsed = "Für dich: wo er benutzt wird.";
 export const description = "Beschreibung";
 export const miniAppTitle = "Mini-App";
 export const theIdOfTheMiniApp = "Die Kennung der Mini-App, für die er sendet; leer für deine einzige.";
-export const lastDay = "Letzter Tag";
+export const lastDay = "Läuft ab am";
 export const emptyNeverExpires = "Leer: läuft nie ab.";
 export const unitsPerMinute = "Einheiten pro Minute";
 export const readUnitsEmptyTheNodesLimit = "Leseeinheiten. Leer: die Grenze des Knotens.";
@@ -228,7 +228,7 @@ export const isNotOpenInThisBrowser = (walletName: Rich): Rich => [
   walletName,
   " ist in diesem Browser gerade nicht verfügbar. Lesen geht auch ohne.",
 ];
-export const manageWhatIsYours = "Verwalte, was dir gehört";
+export const manageWhatIsYours = "Deine Apps und Schlüssel";
 export const nothingHasChanged = "Es hat sich nichts geändert.";
 
 export const notices = "Mitteilungen";

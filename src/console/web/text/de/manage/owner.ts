@@ -108,7 +108,7 @@ export const soEachRequestAsksYourWallet = (reason: Rich): Rich => [
 export const yourSessionHasEnded = "Deine Sitzung ist beendet";
 export const signInOnce = "Einmal anmelden";
 export const yourWalletSignsOnceForA =
-  "Deine Wallet signiert einmal für einen Schlüssel dieses Browsers. Mit ihm zeigen diese Seiten einige Stunden lang, was dir gehört, ohne jedes Mal deine Wallet zu fragen. Der Schlüssel sieht nie ein Geheimnis. Erstellen, Senden, Löschen und das Anzeigen von Geheimnissen brauchen weiterhin deine Wallet.";
+  "Deine Wallet signiert einmal und autorisiert damit einen Schlüssel in diesem Browser. Einige Stunden lang laden diese Seiten dann deine Daten, ohne erneut zu fragen. Der Schlüssel kann keine Geheimnisse lesen. Erstellen, Senden, Löschen und Aufdecken fragen weiter deine Wallet.";
 export const alsoTestWebhooksReplayDeliveries =
   "Auch Webhooks testen, Zustellungen wiederholen und Webhooks ein- und ausschalten";
 export const startASessionAgain = "Neue Sitzung starten";

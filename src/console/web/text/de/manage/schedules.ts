@@ -122,4 +122,4 @@ export const isLikelyBetter = (title: Rich): Rich => [title, " ist wahrscheinlic
 export const clientApp = "Client";
 export const delivered = "Zugestellt";
 export const noOpensYet =
-  "Keine Öffnungen. Die App meldet sie, wo Öffnungen gezählt werden; ob jemand eine Benachrichtigung gesehen hat, weiß niemand.";
+  "Noch keine Öffnungen. Die App meldet sie, wenn der Versand Öffnungen zählt; Clients melden nie, dass eine Benachrichtigung gesehen wurde.";

@@ -79,7 +79,7 @@ export const onePerson = "Nur eine Person kann ihn bestätigen.";
 export const theFirstPersonCounts = "Wähle eine Person.";
 export const signAndCreate = "Signieren und erstellen";
 export const everything = "Alles";
-export const linkEnds = "Link endet";
+export const linkEnds = "Link läuft ab";
 export const LINK_SPANS = [
   [3600, "in 1 Stunde"],
   [86_400, "in 1 Tag"],

@@ -153,14 +153,14 @@ export const withoutAFilter = (bold: Rich): Rich => [bold, ", ohne Filter."];
 export const allOfTheNetwork = (joined: Rich): Rich => ["Alle ", joined, " des Netzes"];
 export const butNotBy = (more: Rich, values: Rich): Rich => [more, "aber nicht von ", values];
 export const theseEvents = "Diese Ereignisse:";
-export const butNotOf = "Aber nicht von";
+export const butNotOf = "Ausschließen";
 export const users = "Personen";
 export const usersThatYouBan = "Die Personen, die du sperrst";
 export const aScoreFrom0To1OnNodes = "Von 0 bis 1, wo der Betreiber Bewertungen entscheiden lässt.";
 export const ofAuthorsWithAScoreOf = (score: Value) =>
   `, von Autoren mit einer Bewertung von ${score} oder mehr`;
 export const butNotOfListed = (listed: number, bans: boolean) =>
-  `Aber nicht die Ereignisse von ${[
+  `Außer Ereignissen von ${[
     ...(listed > 0 ? [listed === 1 ? "1 genannten Person" : `${listed} genannten Personen`] : []),
     ...(bans ? ["Personen, die du sperrst"] : []),
   ].join(" und ")}.`;

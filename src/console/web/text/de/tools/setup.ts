@@ -94,7 +94,7 @@ export const publicUrlHint =
 export const anHttpUrl = "Eine http- oder https-URL ohne Abfrage.";
 export const backupDirectory = "Verzeichnis der Sicherungen";
 export const backupDirectoryHint =
-  "Auf diesem Rechner, am besten auf einer anderen Platte. Leer: keine Sicherungen.";
+  "Auf diesem Rechner, möglichst auf einer anderen Festplatte. Leer: keine Sicherungen.";
 export const backupTime = "Tägliche Sicherung um (UTC)";
 export const backupTimeHint = "Etwa 03:15. Leer: nur auf Wunsch.";
 export const aDirectoryFirst = "Nenne zuerst ein Verzeichnis.";

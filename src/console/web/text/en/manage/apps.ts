@@ -96,7 +96,7 @@ export const noToken = "No token";
 export const theLargestOf = (length: Rich, count: Rich): Rich => ["The ", length, " largest of ", count, "."];
 export const audience = "Audience";
 export const retention = "Retention";
-export const noWeeksYet = "No weeks yet. The first appears with the first person who adds the app.";
+export const noWeeksYet = "No data yet. The first week appears once someone adds the app.";
 export const weekOf = "Week of";
 export const afterWeeks = (weeks: number) => (weeks === 0 ? "Its end" : plural(weeks, "week"));
 export const reachableAtTheEnd =
@@ -149,7 +149,7 @@ export const settledInYouMayCloseThis = (of: Value, took: Value) =>
   `${of} settled in ${took}. You may close this page: the node continues.`;
 export const abortedAfterTheAppWasDeleted = (count: Value) =>
   `Aborted after ${count}: the app was deleted, or the node was down for longer than it remembers who has the notification.`;
-export const deliveredOf = (delivered: Value, tokens: Value) => `${delivered} delivered of ${tokens}`;
+export const deliveredOf = (delivered: Value, tokens: Value) => `Delivered ${delivered} of ${tokens}`;
 export const rateLimited = (count: Value) => `${count} rate limited`;
 export const failedOnes = (count: Value) => `${count} failed`;
 export const skippedOnes = (count: Value) => `${count} skipped`;

@@ -69,7 +69,7 @@ export const whatMiniAppsDo =
 export const domain = "Domain";
 export const theDomainOfYourApp = "Your app's domain, named in the message and the request.";
 export const fid = "Fid";
-export const ofTheAddress = "The wallet has its custody or auth address.";
+export const ofTheAddress = "The fid whose custody or auth address is in your wallet.";
 export const signInWith = (wallet: Value) => `Sign in: ${wallet}`;
 export const noWallet =
   "This browser has no wallet. Open this page in the browser that has your custody or auth address.";

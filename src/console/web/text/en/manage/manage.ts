@@ -113,7 +113,7 @@ export const forYouWhereItIsUsed = "For you: where it is used.";
 export const description = "Description";
 export const miniAppTitle = "Mini app";
 export const theIdOfTheMiniApp = "The id of the mini app it sends for; empty for your only one.";
-export const lastDay = "Last day";
+export const lastDay = "Expires on";
 export const emptyNeverExpires = "Empty: never expires.";
 export const unitsPerMinute = "Units per minute";
 export const readUnitsEmptyTheNodesLimit = "Read units. Empty: the node's limit.";
@@ -232,7 +232,7 @@ export const isNotOpenInThisBrowser = (walletName: Rich): Rich => [
   walletName,
   " is not available in this browser now. Reading works without it.",
 ];
-export const manageWhatIsYours = "Manage what is yours";
+export const manageWhatIsYours = "Your apps and keys";
 export const nothingHasChanged = "Nothing has changed.";
 
 // notices of owners

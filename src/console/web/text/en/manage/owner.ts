@@ -111,7 +111,7 @@ export const soEachRequestAsksYourWallet = (reason: Rich): Rich => [
 export const yourSessionHasEnded = "Your session has ended";
 export const signInOnce = "Sign in once";
 export const yourWalletSignsOnceForA =
-  "Your wallet signs once for a key in this browser. For a few hours, these pages show what is yours without asking your wallet each time. The key never sees a secret. Creating, sending, deleting and revealing still need your wallet.";
+  "Your wallet signs once to authorize a key in this browser. For a few hours, these pages then load your records without asking again. The key cannot read secrets. Creating, sending, deleting and revealing still ask your wallet.";
 export const alsoTestWebhooksReplayDeliveries =
   "Also test webhooks, replay deliveries, and enable and disable webhooks";
 export const startASessionAgain = "Start a new session";

@@ -125,4 +125,4 @@ export const isLikelyBetter = (title: Rich): Rich => [title, " is likely better 
 export const clientApp = "Client";
 export const delivered = "Delivered";
 export const noOpensYet =
-  "No opens. The app reports them for sends that count opens; whether one was seen is never known.";
+  "No opens yet. The app reports them for sends that track opens; clients never report that a notification was seen.";

@@ -76,7 +76,7 @@ export const onePerson = "Only one person can approve it.";
 export const theFirstPersonCounts = "Choose one person.";
 export const signAndCreate = "Sign and create";
 export const everything = "Everything";
-export const linkEnds = "Link ends";
+export const linkEnds = "Link expires";
 export const LINK_SPANS = [
   [3600, "in 1 hour"],
   [86_400, "in 1 day"],

@@ -88,7 +88,7 @@ export const aSubscriptionNamesAtLeastOne = "A subscription names at least one k
 export const needsAnObjectForAllEvents = (kind: Value) =>
   `${kind} needs an object, {} for all events of the kind.`;
 export const matchIsAllOrAny = (kind: Value) => `${kind}.match is "all" or "any".`;
-export const isNotAFilterOf = (name: Value, kind: Value) => `${name} is not a filter of ${kind}.`;
+export const isNotAFilterOf = (name: Value, kind: Value) => `${name} is not a filter for ${kind}.`;
 export const isNotValid = (kind: Value, name: Value, value: Value) =>
   `${kind}.${name} is not valid: ${value}.`;
 export const excludeIsAnObject = "“exclude” is an object with “fids” and “bans”.";
@@ -152,13 +152,13 @@ export const withoutAFilter = (bold: Rich): Rich => [bold, ", without a filter."
 export const allOfTheNetwork = (joined: Rich): Rich => ["All ", joined, " of the network"];
 export const butNotBy = (more: Rich, values: Rich): Rich => [more, "but not by ", values];
 export const theseEvents = "These events:";
-export const butNotOf = "Except from";
+export const butNotOf = "Exclude";
 export const users = "Users";
 export const usersThatYouBan = "Users you ban";
 export const aScoreFrom0To1OnNodes = "From 0 to 1, where the operator lets scores decide.";
 export const ofAuthorsWithAScoreOf = (score: Value) => `, by authors with a score of ${score} or more`;
 export const butNotOfListed = (listed: number, bans: boolean) =>
-  `Except events from ${[
+  `Except events by ${[
     ...(listed > 0 ? [listed === 1 ? "1 listed user" : `${listed} listed users`] : []),
     ...(bans ? ["users you ban"] : []),
   ].join(" and ")}.`;

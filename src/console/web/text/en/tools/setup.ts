@@ -92,7 +92,7 @@ export const publicUrlHint =
   "Where users reach this node, such as https://node.example. Links and signed pages use it.";
 export const anHttpUrl = "An http or https URL without a query.";
 export const backupDirectory = "Directory of backups";
-export const backupDirectoryHint = "On this machine, best on another disk. Empty: no backups.";
+export const backupDirectoryHint = "On this machine, preferably on another disk. Empty: no backups.";
 export const backupTime = "Daily backup at (UTC)";
 export const backupTimeHint = "Such as 03:15. Empty: only when you ask for one.";
 export const aDirectoryFirst = "Name a directory first.";
