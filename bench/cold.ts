@@ -29,6 +29,8 @@ const MERGES_PER_SEC = 200;
 const SUBMIT_EVERY_MS = 250;
 /** Requests of each read that fill the cache before the steady state is measured. */
 const WARMING = 250;
+/** So many that the warming requests leave most of them unread. */
+const POOL = { hashes: 500_000, threads: 20_000 } as const;
 /** Some users like the same cast again. */
 const REFUSALS = ["bad_request.duplicate", "bad_request.conflict"];
 
@@ -63,13 +65,8 @@ export async function benchCold(): Promise<Figure[]> {
   const args = isFollowing ? ["--set", "upstream.url=http://127.0.0.1:9"] : [];
   const node = await startNode({ command: [...group.command, svc], dataDir, args });
   const fids = process.env.BENCH_DATA === undefined ? Math.round(MESSAGES / 50) : accountsOf(dataDir);
-  const draw = drawFrom({
-    dataDir,
-    fids,
-    heavyFid: 1,
-    messages: MESSAGES,
-    buildSecs: 0,
-  });
+  const network = { dataDir, fids, heavyFid: 1, messages: MESSAGES, buildSecs: 0 };
+  const draw = drawFrom(network, "all", POOL);
   const figures: Figure[] = [
     { what: "index", value: bytes / 1e6, unit: "MB" },
     { what: "limit of memory", value: group.bytes / 1e6, unit: "MB" },
@@ -150,7 +147,7 @@ async function blocksOf(
   ];
 }
 
-/** Of one worker, the default of two cores. */
+/** Returns the use of the one HTTP worker, the default on two cores. */
 function httpThread(pid: number): ThreadUse {
   const [thread] = [...threadsOf(pid).values()].filter(({ name }) => name === "http");
   if (!thread) throw new Error("there is no HTTP thread");

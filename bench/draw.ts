@@ -21,15 +21,21 @@ export interface Draw {
 /** Number of users and of casts from which `some` draws. */
 const SOME_FIDS = 100;
 const SOME_HASHES = 200;
+/** The casts and long threads that `all` draws from: enough for the caches of a node, too few for those of a disk. */
+const ALL_CASTS = { hashes: 5_000, threads: 50 } as const;
 
 /**
  * Draws request parameters that exist in the network.
  *
- * @param from `all` of the network; or `some` users and casts, equally many and active in a large and a small network, so
- * that the
- *   caches of a node have them in both.
+ * @param from `all` of the network; or `some` users and casts, equally many and active in a large and a small network,
+ *   so that the caches of a node have them in both.
+ * @param pool how many casts and long threads `all` draws from
  */
-export function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork, from: "all" | "some" = "all"): Draw {
+export function drawFrom(
+  { dataDir, fids, heavyFid }: BenchNetwork,
+  from: "all" | "some" = "all",
+  pool: { readonly hashes: number; readonly threads: number } = ALL_CASTS,
+): Draw {
   using db = new Database(indexPath(dataDir), { readonly: true });
   const hashesOf = (sql: string) =>
     db
@@ -41,7 +47,7 @@ export function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork, from: "all" 
   const someFids = Array.from({ length: SOME_FIDS }, anyFid);
   const all = hashesOf(
     `SELECT hex(hash) AS hash FROM casts WHERE id IN
-       (SELECT id FROM casts ORDER BY random() LIMIT ${from === "all" ? 5000 : SOME_HASHES})`,
+       (SELECT id FROM casts ORDER BY random() LIMIT ${from === "all" ? pool.hashes : SOME_HASHES})`,
   );
   const busy = hashesOf(
     `SELECT hex(hash) AS hash FROM cast_counts JOIN casts USING (id)
@@ -49,7 +55,7 @@ export function drawFrom({ dataDir, fids, heavyFid }: BenchNetwork, from: "all" 
   );
   const threads = hashesOf(
     `SELECT hex(root_hash) AS hash FROM casts WHERE root_hash IS NOT NULL GROUP BY root_hash
-     HAVING count(*) BETWEEN 90 AND 140 LIMIT 50`,
+     HAVING count(*) BETWEEN 90 AND 140 LIMIT ${pool.threads}`,
   );
   const fid = from === "all" ? anyFid : () => random.pick(someFids);
   const many = (count: number, one: () => unknown) => Array.from({ length: count }, one).join(",");
