@@ -79,7 +79,7 @@ describe("what a previous owner has signed belongs to the previous custody addre
   test("a channel of notices", async () => {
     const body = { label: "hook", hook: { url: "https://hook.example/" } };
     expect(await sendDuringTransfer({ method: "POST", path: "/notice_channel", body, fid: 15 })).toEqual({
-      message: "the fid got another custody address meanwhile",
+      message: "the custody address of the fid has changed in the meantime",
     });
     const list = { method: "GET", path: "/notice_channel/list", fid: 15, wallet: buyerOf(15) } as const;
     expect((await signed.call(list)).body.channels).toEqual([]);

@@ -79,7 +79,7 @@ describe("svc snapshot", () => {
     expect(restored).toMatchObject({ exitCode: 0 });
     expect(restored.out).toContain(`Restored index and state into ${dir.path("new")}`);
     const again = await run([...into, "snapshot", "restore", "--from", dir.path("a")]);
-    expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("is in the way")]);
+    expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("already exists")]);
     await using copy = await startNode({ command: compiledProgram, dataDir: dir.path("new") });
     const user = await Promise.all(
       [node, copy].map(({ url }) => fetch(`${url}/v2/svc/user?fid=3`).then((r) => r.text())),
@@ -141,7 +141,7 @@ describe("svc snapshot", () => {
         rmSync(dir.path("b"), { recursive: true, force: true });
         if (await runKilled(restore, (wholeMs * at) / PERIODS)) continue;
         const { exitCode, errors } = await run(restore);
-        if (exitCode !== 0) expect(errors).toContain("is in the way");
+        if (exitCode !== 0) expect(errors).toContain("already exists");
         expect(filesIn(dir.path("b"))).toEqual(["index.db", "state.db"]);
         expect(tablesOf(indexPath(dir.path("b")))).toEqual(expected);
       }

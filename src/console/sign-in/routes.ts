@@ -110,7 +110,7 @@ export function signInRoutes(deps: SignInPageDeps) {
 
   async function openChannel({ request, params }: TokenContext) {
     const found = await channels.find(params.token, clientOf(request));
-    if (!found) throw new ApiError("notFound", "this link is over; ask the app for a new one");
+    if (!found) throw new ApiError("notFound", "this link has expired; ask the app for a new one");
     return found.channel;
   }
 
@@ -137,7 +137,7 @@ export function signInRoutes(deps: SignInPageDeps) {
     }
     const { error } = completed;
     if (error.kind === "unknown")
-      throw new ApiError("notFound", "this link is over; ask the app for a new one");
+      throw new ApiError("notFound", "this link has expired; ask the app for a new one");
     if (error.kind === "completed") throw new ApiError("conflict", "somebody has signed in by this link");
     throw signInError(error, "badRequest");
   }

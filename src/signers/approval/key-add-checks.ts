@@ -14,7 +14,7 @@ const NETWORK_LIMIT_SECS = 60;
 type Refused = Err<SignerRefusal> | undefined;
 
 export const over = () =>
-  refuse("gone", "this approval link is over; ask the app for a new one", { code: "gone" });
+  refuse("gone", "this approval link has expired; ask the app for a new one", { code: "gone" });
 
 export const unknownWallet = () =>
   refuse("notFound", "this wallet is the custody address of no fid; contract wallets cannot approve here");

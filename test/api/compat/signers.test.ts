@@ -250,7 +250,7 @@ describe("the approval page", () => {
       410,
       "text/html; charset=utf-8",
     ]);
-    expect(await response.text()).toContain("link is over");
+    expect(await response.text()).toContain("link has expired");
   });
 
   test("refuses requests of other origins, unknown wallets and garbage", async () => {

@@ -333,7 +333,7 @@ describe("a snapshot is not restored", () => {
     await create("a");
     mkdirSync(path("b"));
     writeFileSync(path(`b/${file}`), "data");
-    await expect(restore("a", "b")).rejects.toThrow(`${path(`b/${file}`)} is in the way`);
+    await expect(restore("a", "b")).rejects.toThrow(`${path(`b/${file}`)} already exists`);
     expect([names("b"), readFileSync(path(`b/${file}`), "utf8")]).toEqual([[file], "data"]);
   });
 
