@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { OPERATIONS } from "../../../src/api/operations.ts";
 import { storeRankings } from "../../../src/db/index/counts/rankings.ts";
 import { refreshRankings } from "../../../src/ingest/ranking.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
@@ -87,16 +88,19 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
           : [],
       ),
     );
-  // Manifests, prepared transactions, what only registered channels have, API keys, signers, login clients, streams, the history of figures, audiences and sends by owners are the
-  // service's own: the hosted API has none under these paths.
-  const own = new Set(
-    [...under("svc")].filter(
-      (path) =>
-        !/ \/(?:api_key|frame\/manifest|history|jfs|login_client|managed_signer|moderation|notice_channel|prepare|audit|session|stream|channel\/(?:bans|feed|follows|moderations|pin|roles)|user\/(?:channel|score|address\/verify)|frame\/app\/(?:audience|retention|schedule|draft|segment|open)|frame\/app\/campaign\/(?:estimate|results))\b/.test(
-          path,
-        ) && path !== "post /frame/app/campaign",
+  const compatIds = new Set(
+    OPERATIONS.flatMap(({ id, surfaces }) => (surfaces.includes("compat") ? [id] : [])),
+  );
+  // The service's own: the hosted API has no such operations.
+  const nativeOnly = new Set(
+    OPERATIONS.filter(({ id, surfaces }) => surfaces.includes("native") && !compatIds.has(id)).flatMap(
+      ({ method, path, aliasesOn }) =>
+        [path, ...aliasesOn("native")].map(
+          (one) => `${method.toLowerCase()} ${one.replaceAll(/:(\w+)/g, "{$1}")}`,
+        ),
     ),
   );
+  const own = new Set([...under("svc")].filter((path) => !nativeOnly.has(path)));
   expect([...own].filter((path) => !under("farcaster").has(path))).toEqual([]);
   expect([...under("farcaster")].filter((path) => !own.has(path)).sort()).toEqual([
     "delete /channel/ban",
@@ -121,7 +125,9 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
     "get /login/nonce",
     "get /message",
     "get /nft/mint",
+    "get /signer/developer_managed",
     "get /topic/trending",
+    "get /user/by_x_username",
     "get /user/power",
     "get /user/relevant_followers",
     "patch /channel",
