@@ -80,7 +80,7 @@ async function giveName(partial: string, path: string): Promise<void> {
   }
 }
 
-const fileExists = (path: string) => new UserError(`${path} exists already. Name a new file, or delete it.`);
+const fileExists = (path: string) => new UserError(`${path} already exists. Name a new file, or delete it.`);
 
 const partialTaken = (partial: string) => new RetryableError(`another process has replaced ${partial}`);
 

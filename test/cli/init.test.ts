@@ -140,7 +140,7 @@ describe("svc init by flags", () => {
   });
 
   test.each([
-    [["init"], "say which users the node serves, by one of --demo, --fids"],
+    [["init"], "pass the users to serve with one of --demo, --fids"],
     [["init", "--demo", "--all"], "only one of --demo"],
     [["init", "--all"], "--upstream is missing"],
     [["init", "--fids", "1,x", "--upstream", "http://127.0.0.1:1"], "separated by commas"],
@@ -181,7 +181,7 @@ describe("svc init by flags", () => {
     chmodSync(file, 0o640);
     const refused = await run(["init", "--demo"], { cwd: dir.path });
     expect(refused.exitCode).toBe(1);
-    expect(refused.errors).toContain("exists already; --force replaces it");
+    expect(refused.errors).toContain("already exists; --force replaces it");
     expect(readFileSync(file, "utf8")).toBe("# mine\n");
     expect((await run(["init", "--demo", "--force"], { cwd: dir.path })).exitCode).toBe(0);
     expect(statSync(file).mode & 0o777).toBe(0o644);
@@ -193,7 +193,7 @@ describe("svc init by flags", () => {
     const file = join(dir.path, "svc.toml");
     symlinkSync("missing.toml", file);
     const refused = await run(["init", "--demo"], { cwd: dir.path });
-    expect(refused).toMatchObject({ exitCode: 1, errors: expect.stringContaining("exists already") });
+    expect(refused).toMatchObject({ exitCode: 1, errors: expect.stringContaining("already exists") });
     writeFileSync(`${dir.path}/missing.toml`, "# mine\n");
     expect((await run(["init", "--demo", "--force"], { cwd: dir.path })).exitCode).toBe(0);
     expect(lstatSync(file).isSymbolicLink()).toBe(true);
@@ -207,7 +207,7 @@ describe("svc init by flags", () => {
     await slow.start();
     const ended = await run(["init", "--all", "--upstream", slow.url], { cwd: dir.path });
     slow.stop();
-    expect(ended).toMatchObject({ exitCode: 1, errors: expect.stringContaining("exists already") });
+    expect(ended).toMatchObject({ exitCode: 1, errors: expect.stringContaining("already exists") });
     expect(readFileSync(file, "utf8")).toBe("# theirs\n");
   });
 

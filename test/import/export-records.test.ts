@@ -136,7 +136,7 @@ describe("writeNewRecords", () => {
     await expect(writeNewRecords(path, failing())).rejects.toThrow("damaged");
     expect(existsSync(path)).toBe(false);
     await Bun.write(path, "of somebody");
-    await expect(writeNewRecords(path, accountRecords(1))).rejects.toThrow("exists already");
+    await expect(writeNewRecords(path, accountRecords(1))).rejects.toThrow("already exists");
     expect(await Bun.file(path).text()).toBe("of somebody");
   });
 });

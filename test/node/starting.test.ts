@@ -137,7 +137,7 @@ test("imports the file that the set-up named, also after an import that was kill
     return readTotals(index);
   };
   importAtNextStart(dataDir, file);
-  await expect(prepare()).rejects.toThrow(`${file} is to be imported and not there`);
+  await expect(prepare()).rejects.toThrow(`${file} is missing, but its import is due`);
   await writeRecords(file, accountRecords(FID));
   // The file of an import that was killed is incomplete at its next start, and has grown at the one after it.
   truncateSync(file, statSync(file).size - 1);

@@ -108,7 +108,7 @@ export async function checkManifest(
     const manifest = parseJson(new TextDecoder().decode(await readInput(what, MAX_MANIFEST_BYTES)));
     if (manifest === undefined) throw new UserError(`${what} is not JSON`);
     const host = domain ?? homeHostOf(manifest);
-    if (host === undefined) throw new UserError("which domain will have it? use --domain");
+    if (host === undefined) throw new UserError("pass the domain of the app with --domain");
     url.pathname += "/check";
     init = {
       method: "POST",

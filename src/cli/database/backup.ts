@@ -28,7 +28,7 @@ export function registerBackup(program: Command, context: CommandContext): void 
         const { backup } = config;
         const root = to ?? (backup.url || backup.dir);
         if (root === "")
-          throw new UserError("name a directory of backups by --to, or set backup.dir or backup.url");
+          throw new UserError("pass a backup directory with --to, or set backup.dir or backup.url");
         const isInPostgres = config.state.url !== "";
         if (isInPostgres && stateOnly) throw new UserError(STATE_IN_POSTGRES);
         const kind = isInPostgres ? "index" : stateOnly ? "state" : "whole";

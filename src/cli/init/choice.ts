@@ -77,5 +77,5 @@ export function choiceOf(options: InitOptions): Choice | undefined {
 
 /** Returns the error for missing flags if there is no terminal to ask on. */
 export function missingChoice(): UserError {
-  return new UserError(`say which users the node serves, by one of ${SCOPE_FLAGS}; on a terminal it asks`);
+  return new UserError(`pass the users to serve with one of ${SCOPE_FLAGS}; on a terminal, init asks`);
 }

@@ -130,7 +130,7 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
     const files = await filesOf(wish);
     // The new lines refer to these files; their existing content would be another choice.
     const inTheWay = files.slice(1).find(({ path }) => lstatSync(path, { throwIfNoEntry: false }));
-    if (inTheWay) throw new UserError(`${inTheWay.path} exists already: move it away, and check again`);
+    if (inTheWay) throw new UserError(`${inTheWay.path} already exists: move it away, and check again`);
     const isFallback = files[0]?.path === consoleFile;
     if (files.length > 0) checkFiles(files, given, isFallback ? (file ?? "") : output);
     const why = isFallback ? whyNotWritten(sectionsOf(wish)) : undefined;

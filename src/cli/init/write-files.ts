@@ -37,7 +37,7 @@ export function refuseExisting(paths: readonly string[]): void {
   // A dangling link also exists.
   const found = paths.find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
   if (found !== undefined)
-    throw new UserError(`${found} exists already; --force replaces it, --output names another file`);
+    throw new UserError(`${found} already exists; --force replaces it, --output names another file`);
 }
 
 /**

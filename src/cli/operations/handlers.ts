@@ -215,7 +215,7 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
   replayWebhookDeliveries: {
     fields({ messageId, from }) {
       if ((messageId === undefined) === (from === undefined))
-        throw new UserError("which ones? use --message-id or --from");
+        throw new UserError("pass --message-id or --from");
       return {};
     },
     print(response) {

@@ -27,7 +27,7 @@ const PARTIAL = ".partial";
  */
 export function createSnapshotDirectory(dir: string): SnapshotDirectory {
   const target = resolve(dir);
-  if (existsSync(target)) throw new UserError(`${target} exists already. Name a directory that does not.`);
+  if (existsSync(target)) throw new UserError(`${target} already exists. Name a directory that does not.`);
   const path = `${target}${PARTIAL}`;
   const release = lockPartial(path);
   let isComplete = false;

@@ -72,7 +72,7 @@ export async function runNextImport(
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile())
     throw new UserError(
-      `${path} is to be imported and not there: put it back, or delete ${nextImportFile(config.data.dir)}`,
+      `${path} is missing, but its import is due: put it back, or delete ${nextImportFile(config.data.dir)}`,
     );
   const task = `importing ${path}`;
   await starting.show({ task, share: 0 });

@@ -162,7 +162,7 @@ describe("the set-up of a running node", () => {
     const fids = Array.from({ length: 1500 }, (_, at) => at + 1);
     const wish: SetUpWish = { scope: { kind: "fids", fids }, urls: [server.url] };
     writeFileSync(`${dir.path}/svc.fids`, "1\n");
-    await expect(setUp.check(wish)).rejects.toThrow("svc.fids exists already: move it away, and check again");
+    await expect(setUp.check(wish)).rejects.toThrow("svc.fids already exists: move it away, and check again");
     rmSync(`${dir.path}/svc.fids`);
     await setUp.check(wish);
     // The settings cannot be written: what was written before is no longer there, and the next attempt succeeds.

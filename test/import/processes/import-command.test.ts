@@ -172,11 +172,11 @@ test("what export writes while a node holds the index is imported into the same 
   expect(dumpIndex(copy)).toBe(dumpIndex(db));
 
   const again = await runExport(file);
-  expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("exists already")]);
+  expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("already exists")]);
   // A link to nothing is there, too, and nothing is written where it leads.
   symlinkSync(`${dir.path}/nothing`, `${dir.path}/link`);
   const link = await runExport(`${dir.path}/link`);
-  expect([link.exitCode, link.errors]).toEqual([1, expect.stringContaining("exists already")]);
+  expect([link.exitCode, link.errors]).toEqual([1, expect.stringContaining("already exists")]);
   expect(existsSync(`${dir.path}/nothing`)).toBe(false);
   expect(again.errors).not.toContain("protocol.engine_versions");
   const nowhere = await run(["--data-dir", `${dir.path}/none`, "export", `${dir.path}/other`]);

@@ -46,7 +46,7 @@ test("what appears under the name meanwhile stays, and what takes the place of t
       () => "written",
       (cause: Error) => cause.message,
     );
-  expect(await meanwhile(() => writeFileSync(path, "mine"))).toContain("exists already");
+  expect(await meanwhile(() => writeFileSync(path, "mine"))).toContain("already exists");
   expect(readFileSync(path, "utf8")).toBe("mine");
   expect(readdirSync(dir.path)).toEqual(["export"]);
   rmSync(path);

@@ -65,7 +65,7 @@ describe("a snapshot in a bucket", () => {
       }
     await expect(
       createSnapshot({ dataDir: fixture.dataDir, place, parts, clock, signal: UNENDING }),
-    ).rejects.toThrow("exists already");
+    ).rejects.toThrow("already exists");
     const restored: Map<string, string>[] = [];
     for (const [at, from] of [
       "s3://bucket/nodes/today",

@@ -231,7 +231,7 @@ describe("a snapshot is not made", () => {
     using fixture = await openSnapshotNode();
     const { create, path } = fixture;
     mkdirSync(path("a"));
-    await expect(create("a")).rejects.toThrow("exists already");
+    await expect(create("a")).rejects.toThrow("already exists");
   });
 
   test("of an index that is being filled, unless that is asked for", async () => {

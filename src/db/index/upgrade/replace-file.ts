@@ -24,7 +24,7 @@ export function replaceIndex(path: string): void {
   syncPath(newFileOf(path));
   const old = oldFileOf(path);
   if (existsSync(old) && !isReadableOlderIndex(old))
-    throw new UserError(`${old} is in the way of the older index: move it away, and run the command again.`);
+    throw new UserError(`${old} already exists. Move it aside, and run the command again.`);
   rmSync(old, { force: true });
   try {
     linkSync(path, old);

@@ -58,7 +58,7 @@ export function bucketPlace({ store, bucket, path, key }: BucketPlaceDeps): Plac
     async begin(dataDir, signal) {
       if (path === "") throw new UserError(`${label}: name a prefix, such as ${label}/index-of-today`);
       if ((await store.list(`${prefix}${MANIFEST_FILE}`, signal)).length > 0)
-        throw new UserError(`${label} exists already. Name a prefix that does not.`);
+        throw new UserError(`${label} already exists. Name a prefix that does not.`);
       const directory = createSnapshotDirectory(join(dataDir, COPIES));
       let isComplete = false;
       const put = (

@@ -52,9 +52,9 @@ export const STEPS: Readonly<Record<string, string>> = {
   "name the node to follow": "Nenne den Knoten, dem gefolgt wird",
   "{} has a section [{}] already": "{} hat schon einen Abschnitt [{}]",
   "the node may not write {}: {}": "Der Knoten darf {} nicht schreiben: {}",
-  "{} exists already: move it away, and check again":
+  "{} already exists: move it away, and check again":
     "{} gibt es schon: Verschiebe die Datei, und prüfe erneut",
-  "{} exists already": "{} gibt es schon",
+  "{} already exists": "{} gibt es schon",
   "the node is up and waits to be set up": "der Knoten läuft und wartet darauf, eingerichtet zu werden",
   "a unit serves no demo network: run {} serve --demo":
     "Ein Dienst von systemd bedient kein Demo-Netz: Führe {} serve --demo aus",
