@@ -103,6 +103,10 @@ export function createHttpServer(options: HttpServerOptions) {
   for (const { path, plugin } of options.mounts ?? [])
     documented.use(new Elysia({ prefix: path }).use(plugin));
 
+  const hasConsole = (options.pages ?? []).some(({ routes }) =>
+    routes.some(({ path }) => path === "/console"),
+  );
+
   const openApi = () => {
     document ??= options
       .documentation()
@@ -157,7 +161,7 @@ export function createHttpServer(options: HttpServerOptions) {
     )
     .use(documented)
     .use([...(options.pages ?? [])])
-    .use(docsRoutes({ title: `${names.capitalised} API`, surfaces, respondWithDocument }))
+    .use(docsRoutes({ title: `${names.capitalised} API`, surfaces, hasConsole, respondWithDocument }))
     .get("/openapi.json", ({ request }) => respondWithDocument(request), { detail: { hide: true } })
     .compile();
 

@@ -28,3 +28,20 @@ consoleTest("the API page shows one surface at a time, with its aliases", async 
   expect(await page.locator("nav a[aria-current]").textContent()).toContain("Neynar");
   expect(await opened("/docs?api=v1")).toHaveLength(1);
 });
+
+consoleTest(
+  "the API page is dark in a dark browser, fits a phone, and leads back to the console",
+  async (open) => {
+    const { page, goto } = await open({ theme: "dark", width: 390, trustedTypes: false });
+    await goto("/docs");
+    await page.locator('[data-tag="Webhooks"]').waitFor();
+    const ground = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    expect(ground).toBe("rgb(28, 32, 34)");
+    const ids = page.locator(".opblock-summary-operation-id");
+    await ids.first().waitFor();
+    const lines = await ids.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+    expect(Math.max(...lines)).toBeLessThan(32);
+    await page.getByRole("link", { name: "Console" }).click();
+    await page.waitForURL(/\/console$/);
+  },
+);

@@ -21,6 +21,7 @@ const page = (
   title: string,
   surfaces: readonly DocumentedSurface[],
   shown: DocumentedSurface,
+  hasConsole: boolean,
 ) => `<!doctype html>
 <html lang="en">
   <head>
@@ -32,6 +33,7 @@ const page = (
     <link rel="stylesheet" href="/docs/page.css">
   </head>
   <body>
+${hasConsole ? '    <p class="back"><a href="/console">← Console</a></p>' : ""}
     <nav aria-label="APIs">
 ${surfaces.map((surface) => `      ${link(surface, surface === shown)}`).join("\n")}
     </nav>
@@ -50,13 +52,26 @@ function link({ id, title, basePath }: DocumentedSurface, isShown: boolean): str
 /** Returns the path of a surface's document. */
 const documentPath = (id: string) => `/docs/openapi/${id}.json`;
 
-const style = `nav { display: flex; flex-wrap: wrap; gap: 8px 24px; max-width: 1460px; margin: 0 auto; padding: 16px 20px 0; font: 16px sans-serif; }
+const style = `.back { max-width: 1460px; margin: 0 auto; padding: 16px 20px 0; font: 16px sans-serif; }
+.back a { color: #1c4f8a; }
+html.dark-mode nav { color: #e4e6e6; }
+html.dark-mode nav a:not([aria-current]), html.dark-mode .back a { color: #9ec5ff; }
+@media (max-width: 640px) {
+  .swagger-ui .opblock .opblock-summary-control { flex-wrap: wrap; }
+  .swagger-ui .opblock .opblock-summary-path-description-wrapper { flex: 1 1 50%; min-width: 0; }
+  .swagger-ui .opblock .opblock-summary-operation-id { flex-basis: 100%; padding: 4px 10px 0; }
+}
+nav { display: flex; flex-wrap: wrap; gap: 8px 24px; max-width: 1460px; margin: 0 auto; padding: 16px 20px 0; font: 16px sans-serif; }
 nav a { color: #1c4f8a; padding: 4px 0; }
 nav a[aria-current] { color: inherit; font-weight: bold; text-decoration: none; border-bottom: 3px solid; }
 `;
 
 /** `validatorUrl: null` because Swagger UI otherwise uses a public service to validate the document. */
-const initScript = `SwaggerUIBundle({
+const initScript = `const dark = matchMedia("(prefers-color-scheme: dark)");
+const applyTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", applyTheme);
+applyTheme();
+SwaggerUIBundle({
   url: document.getElementById("swagger-ui").dataset.document,
   dom_id: "#swagger-ui",
   deepLinking: true,
@@ -90,15 +105,18 @@ function secured(body: Bun.BunFile | string, contentType: string, cacheControl: 
 /**
  * Serves Swagger UI at `/docs` with all its assets, and the document of each surface; `/docs?api=<id>` shows one.
  *
+ * @param hasConsole whether to link to the console
  * @param respondWithDocument responds with the document of a surface
  */
 export function docsRoutes({
   title,
   surfaces,
+  hasConsole,
   respondWithDocument,
 }: {
   readonly title: string;
   readonly surfaces: readonly [DocumentedSurface, ...DocumentedSurface[]];
+  readonly hasConsole: boolean;
   readonly respondWithDocument: (request: Request, surface: DocumentedSurface) => Promise<Response>;
 }) {
   const html = "text/html; charset=utf-8";
@@ -107,7 +125,7 @@ export function docsRoutes({
   const pageOf = ({ url }: Request) => {
     const [id] = parseQueryString(url).api ?? [];
     const shown = surfaces.find((surface) => surface.id === id) ?? surfaces[0];
-    return page(title, surfaces, shown);
+    return page(title, surfaces, shown, hasConsole);
   };
   const app = new Elysia({ name: "docs" })
     .get("/docs", ({ request }) => secured(pageOf(request), html, "no-cache"), hidden)
