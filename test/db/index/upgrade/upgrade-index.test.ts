@@ -268,7 +268,7 @@ describe("upgradeIndex", () => {
     writeFileSync(`${dir.path}.old`, "notes of the operator");
     expect(await failureOf(upgrade(dir.path))).toHaveProperty(
       "message",
-      expect.stringContaining("in the way"),
+      expect.stringContaining("already exists"),
     );
     expect(readFileSync(`${dir.path}.old`, "utf8")).toBe("notes of the operator");
     rmSync(`${dir.path}.old`);
