@@ -199,7 +199,7 @@ describe("the listener", () => {
   });
 
   test.each([
-    [["replay", "id"], "use --message-id or --from"],
+    [["replay", "id"], "pass --message-id or --from"],
     [["replay", "id", "--from", "yesterday"], "It is a time such as"],
     [["deliveries", "id", "--state", "lost"], "Allowed choices"],
   ])("webhook %p ends with exit code 1 and says why", async (args, message) => {

@@ -146,7 +146,7 @@ export const queuedYouMayCloseThisPage = "Queued. You can close this page: the n
 export const noUserHadAnEnabledToken = "No user had an enabled token, so nothing was sent.";
 export const of = (settled: Value, count: Value) => `${settled} of ${count}`;
 export const settledInYouMayCloseThis = (of: Value, took: Value) =>
-  `${of} settled in ${took}. You may close this page: the node continues.`;
+  `${of} settled in ${took}. You can close this page: the node continues.`;
 export const abortedAfterTheAppWasDeleted = (count: Value) =>
   `Aborted after ${count}: the app was deleted, or the node was down for longer than it remembers who has the notification.`;
 export const deliveredOf = (delivered: Value, tokens: Value) => `Delivered ${delivered} of ${tokens}`;
