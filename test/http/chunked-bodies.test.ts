@@ -113,6 +113,22 @@ test("what is read of a chunked body after its refusal counts, too", async () =>
   expect(await open(http.port, ATTACKER).closed).toStartWith("HTTP/1.1 429");
 });
 
+test("a refused body that is being discarded is not cut as if it had stalled before", async () => {
+  const { http } = run(sampleRoutes(), { bodyPace: { ...UNHURRIED, graceMs: 2000, msPerByte: 0 } });
+  await using _ = http;
+  const refused = open(http.port, ATTACKER, "/v2/svc/frame/app");
+  refused.socket.write(crumbs(40_000));
+  let isOpen = true;
+  void refused.closed.then(() => {
+    isOpen = false;
+  });
+  // Cut after the same grace, which began later.
+  expect(await open(http.port, "203.0.113.2").closed).toStartWith("HTTP/1.1 408");
+  expect(isOpen).toBe(true);
+  refused.socket.write("0\r\n\r\n");
+  expect(await refused.closed).toStartWith("HTTP/1.1 413");
+});
+
 test("sixty chunked bodies of ten clients that arrive at one moment, while the thread is busy, are all taken", async () => {
   let calls = 0;
   const respond = () => {

@@ -72,8 +72,8 @@ export const httpSettings: Config["http"] = {
   drain_delay_secs: 0,
 };
 
-/** The time that refused bodies have where a test is about their bytes, however busy the machine is. */
-export const UNHURRIED = { discardPauseMs: 60_000, discardMs: 60_000 } as const;
+/** The time that bodies have where a test is about their bytes, however busy the machine is. */
+export const UNHURRIED = { graceMs: 60_000, discardPauseMs: 60_000, discardMs: 60_000 } as const;
 
 /** Finds the clients of requests and calls where no proxy is trusted. */
 export const directClients = createClientAddresses(httpSettings);

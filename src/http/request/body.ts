@@ -178,6 +178,8 @@ async function readCounted(
     if (!(error instanceof ApiError)) throw error;
     hold.end();
     parts.length = 0;
+    // Otherwise the pace of bodies would end the discarding, as if the body had ended.
+    clearTimeout(timer);
     if (isCut) exchange.bodyState = "refused";
     else await discard(request, reader);
     throw error;
