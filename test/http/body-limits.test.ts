@@ -100,6 +100,16 @@ test("rejects a Content-Length of 10^15 at once", async () => {
   expect(statusesOf(text)).toEqual([413]);
 });
 
+test.each([
+  ["equal", 2, 2],
+  ["different", 2, 3],
+  ["different", 3, 2],
+])("rejects two %s Content-Length headers and closes the connection", async (_, first, second) => {
+  const head = `POST /v2/svc/notes HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${first}\r\nContent-Length: ${second}\r\n\r\n`;
+  const { text } = await sendRaw(http.port, `${head}{}`);
+  expect(statusesOf(text)).toEqual([400]);
+});
+
 test("stops reading an endless body at the limit", async () => {
   let sent = 0;
   const endless = new ReadableStream({

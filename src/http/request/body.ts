@@ -41,7 +41,7 @@ export const BODY_PACE = {
   discardMs: 1000,
 } as const;
 
-/** Returns the Content-Length of a request; 0 if it has none. Bun rejects one that is not a number. */
+/** Returns the Content-Length of a request; 0 if it has none. Bun rejects one that is not a number, but joins equal ones, which gives NaN. */
 export function declaredBytes({ headers }: Request): number {
   return Number(headers.get("content-length") ?? 0);
 }
@@ -197,12 +197,15 @@ async function readCounted(
 
 /**
  * Refuses a body whose Content-Length exceeds `maxBytes`, without storing any of it.
- * @throws ApiError `payloadTooLarge`
+ * @throws ApiError `payloadTooLarge`; `badRequest` for a repeated Content-Length
  */
 export async function refuseDeclaredSize(request: Request, maxBytes: number): Promise<void> {
-  if (declaredBytes(request) <= maxBytes) return;
+  const bytes = declaredBytes(request);
+  if (bytes <= maxBytes) return;
   await discard(request);
-  throw tooLarge(maxBytes);
+  throw Number.isNaN(bytes)
+    ? new ApiError("badRequest", "the request has more than one Content-Length")
+    : tooLarge(maxBytes);
 }
 
 /**
