@@ -1,5 +1,4 @@
 import { fsyncSync } from "node:fs";
-import { dirname } from "node:path";
 import type { IndexDatabase } from "../database.ts";
 import { indexPeople, markPeopleIndexed } from "../search/people-index.ts";
 import {
@@ -12,6 +11,7 @@ import {
   isBulkBuilding,
   type PackedMessages,
 } from "./bulk-state.ts";
+import { hasFile, sortIntoFiles } from "./sort-files.ts";
 import { Spool } from "./spool.ts";
 import { bulkTables, createSpoolTables, dropTable } from "./spool-tables.ts";
 import { CAST_ID_STAGES, CAST_STAGES } from "./stages/cast-ids.ts";
@@ -154,7 +154,7 @@ function progressAt(at: number): BulkProgress {
 /** Sets the connection up for building. Returns a function that undoes it. */
 function prepare(db: IndexDatabase, cacheKib: number): () => void {
   const { sqlite } = db;
-  const before = ["synchronous", "wal_autocheckpoint", "cache_size", "temp_store"].map((name) => {
+  const before = ["synchronous", "wal_autocheckpoint", "cache_size"].map((name) => {
     const row = sqlite.query<Record<string, number>, []>(`PRAGMA ${name}`).get();
     return `PRAGMA ${name} = ${Object.values(row ?? {})[0]}`;
   });
@@ -162,29 +162,14 @@ function prepare(db: IndexDatabase, cacheKib: number): () => void {
   sqlite.exec("PRAGMA synchronous = NORMAL");
   sqlite.exec(`PRAGMA wal_autocheckpoint = ${SYNC_PAGES}`);
   sqlite.exec(`PRAGMA cache_size = -${cacheKib}`);
-  // Sorts beyond the cache go to files beside the index, which SQLite deletes when it opens them.
-  sqlite.exec("PRAGMA temp_store = FILE");
-  if (hasFile(db)) setTemporaryDirectory(db, dirname(db.file));
+  const restoreSorts = sortIntoFiles(db);
   return () => {
     for (const pragma of before) sqlite.exec(pragma);
-    if (hasFile(db)) setTemporaryDirectory(db, "");
+    restoreSorts();
   };
-}
-
-/** An index in memory has no file. */
-function hasFile({ file }: IndexDatabase): boolean {
-  return file !== ":memory:";
 }
 
 /** Syncs the write-ahead log, which holds every commit that is not in the file yet. */
 function syncLog(db: IndexDatabase): void {
   if (hasFile(db)) fsyncSync(db.logDescriptor);
-}
-
-/**
- * Sets the directory of temporary files for the process. No other connection of the node creates any, because their
- * `temp_store` is the memory. A SQLite without this setting uses the system's directory.
- */
-function setTemporaryDirectory({ sqlite }: IndexDatabase, path: string): void {
-  sqlite.exec(`PRAGMA temp_store_directory = '${path.replaceAll("'", "''")}'`);
 }

@@ -7,56 +7,17 @@ import type { Statement } from "../../sqlite/statement-registry.ts";
 import { timestampOfCastId } from "../cast-id.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
-import {
-  type CastColumns,
-  type GenericColumns,
-  type LinkColumns,
-  type MessageColumns,
-  type MessageEnvelope,
-  type ReactionColumns,
-  SELECT_CASTS,
-  SELECT_GENERIC,
-  SELECT_LINKS,
-  SELECT_REACTIONS,
-  SELECT_USER_DATA,
-  type TypedColumns,
-  type UserDataColumns,
+import type {
+  CastColumns,
+  GenericColumns,
+  LinkColumns,
+  MessageColumns,
+  MessageEnvelope,
+  ReactionColumns,
+  TypedColumns,
+  UserDataColumns,
 } from "./columns.ts";
 import { messageDataOf, rebuildData, rebuildEncoded, rebuildMessage } from "./rebuild.ts";
-
-type Row<Columns> = Omit<Columns, "table"> & MessageEnvelope;
-
-/**
- * Yields all live messages in wire form, in the order of their tables. It takes a quarter of the time of `allMessages` and
- * keeps one row in memory. Run it on a snapshot.
- */
-export function* scanMessages(db: IndexDatabase, network: FarcasterNetwork): Generator<Uint8Array> {
-  const encode = (columns: MessageColumns, { signer, signature, data }: MessageEnvelope, hash?: Uint8Array) =>
-    rebuildEncoded(columns, { signer, signature, data }, network, hash);
-  for (const row of rows<Row<Omit<CastColumns, "timestamp">> & { id: number; hash: Uint8Array }>(
-    db,
-    SELECT_CASTS,
-  ))
-    yield encode({ ...row, table: "casts", timestamp: timestampOfCastId(row.id) }, row, row.hash);
-  for (const row of rows<Row<ReactionColumns>>(db, SELECT_REACTIONS))
-    yield encode({ ...row, table: "reactions" }, row);
-  for (const row of rows<Row<LinkColumns>>(db, SELECT_LINKS)) yield encode({ ...row, table: "links" }, row);
-  for (const row of rows<Row<UserDataColumns>>(db, SELECT_USER_DATA))
-    yield encode({ ...row, table: "user_data" }, row);
-  for (const row of rows<Row<GenericColumns>>(db, SELECT_GENERIC))
-    yield encode({ ...row, table: "messages" }, row);
-}
-
-/** Runs a query that reads a whole table, which is why it is not declared with the statements that serve the node. */
-function* rows<Result>(db: IndexDatabase, sql: string): Generator<Result> {
-  const query = db.sqlite.prepare<Result, []>(sql);
-  try {
-    yield* query.iterate();
-  } finally {
-    // A statement that is not finalized keeps the file open after the connection is closed.
-    query.finalize();
-  }
-}
 
 /**
  * Reads live messages in the order of their slots. At any time they keep the columns of one store of one fid in memory (for

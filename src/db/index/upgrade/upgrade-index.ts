@@ -6,11 +6,11 @@ import { openBulkBuild } from "../bulk/open-bulk-build.ts";
 import { packMessages } from "../bulk/packed-messages.ts";
 import { type IndexDatabase, openIndexWriter } from "../database.ts";
 import { claimNetwork, networkOfIndex } from "../identity.ts";
-import { scanMessages } from "../messages/live-messages.ts";
 import { splitEncoded } from "../messages/split.ts";
 import { clearMeta, readMeta, writeMeta } from "../meta.ts";
 import type { OlderIndex } from "./older-index.ts";
 import { dropNewFile, newFileOf, replaceIndex } from "./replace-file.ts";
+import { scanMessages } from "./scan-messages.ts";
 import { COPIED_TABLES, type CountDifference, compareStores, compareTables, copyTables } from "./tables.ts";
 
 /** The stages of a migration, in order. */

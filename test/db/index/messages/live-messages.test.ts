@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { allMessages, messagesOf, scanMessages } from "../../../../src/db/index/messages/live-messages.ts";
+import { allMessages, messagesOf } from "../../../../src/db/index/messages/live-messages.ts";
 import { Store, slotOf } from "../../../../src/protocol/message/merge-rules.ts";
 import {
   decodeMessage,
@@ -56,8 +56,6 @@ describe("allMessages", () => {
     expect(new Set(sent.map((bytes) => node.ingestMessage(bytes)))).toEqual(new Set(["ok"]));
     const live = allMessages(node.db, MAINNET).map((message) => hex(message.encode()));
     expect(live.toArray().sort()).toEqual(sent.map(hex).sort());
-    const scanned = scanMessages(node.db, MAINNET).map(hex);
-    expect(scanned.toArray().sort()).toEqual(sent.map(hex).sort());
   });
 
   test("gives nothing for an fid without messages", () => {

@@ -19,10 +19,10 @@ import {
   openIndexReader,
   openIndexWriter,
 } from "../../../../src/db/index/database.ts";
-import { scanMessages } from "../../../../src/db/index/messages/live-messages.ts";
 import { putPosition } from "../../../../src/db/index/positions.ts";
 import { OLDER_FORMATS, OlderIndex } from "../../../../src/db/index/upgrade/older-index.ts";
 import { dropOldIndex, restoreIndex } from "../../../../src/db/index/upgrade/replace-file.ts";
+import { scanMessages } from "../../../../src/db/index/upgrade/scan-messages.ts";
 import { BUILT_TABLES, COPIED_TABLES, OTHER_TABLES } from "../../../../src/db/index/upgrade/tables.ts";
 import {
   readMarks,
