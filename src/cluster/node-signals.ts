@@ -4,7 +4,7 @@ import { createGate, type Gate } from "../runtime/gate.ts";
 import { PAUSABLE, type Pausable } from "./switch-store.ts";
 
 const DATABASE_BITS: Readonly<Record<DatabaseName, number>> = { index: 1, state: 2 };
-const BYTES = 76;
+const BYTES = 80;
 const NS_PER_MS = 1_000_000n;
 
 /** A point in the history of a PostgreSQL state. */
@@ -25,7 +25,7 @@ export class NodeSignals {
   readonly shared: SharedArrayBuffer;
   /**
    * 0: the paused parts, one bit each. 1: whether the state's time is known. 2: the number of the lease. 3: the epoch of keys. 4: the
-   * damaged databases, one bit each.
+   * damaged databases, one bit each. 5: whether the index is behind the followed node.
    */
   readonly #words: Int32Array<SharedArrayBuffer>;
   /**
@@ -41,7 +41,7 @@ export class NodeSignals {
   constructor(shared = new SharedArrayBuffer(BYTES)) {
     this.shared = shared;
     this.#times = new BigInt64Array(shared, 0, 7);
-    this.#words = new Int32Array(shared, 56, 5);
+    this.#words = new Int32Array(shared, 56, 6);
   }
 
   isPaused(name: Pausable): boolean {
@@ -63,6 +63,15 @@ export class NodeSignals {
 
   setDamaged(database: DatabaseName): void {
     Atomics.or(this.#words, 4, DATABASE_BITS[database]);
+  }
+
+  /** Reports whether owners and keys in the index may be out of date, because it lags behind the followed node. */
+  get isBehind(): boolean {
+    return Atomics.load(this.#words, 5) !== 0;
+  }
+
+  set isBehind(isBehind: boolean) {
+    Atomics.store(this.#words, 5, isBehind ? 1 : 0);
   }
 
   /**

@@ -127,6 +127,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     shutdown.add("demo", () => demo.stop());
   }
   const upstream = watchUpstream(common, channels.upstream);
+  signals.isBehind = upstream !== undefined;
   liveness = createLiveness({ progress: upstream && (() => upstream.latest()), clock: common.clock });
   const streamSlots = openStreamSlots(common, admission, () => lagSecsOf(upstream?.latest()));
   let isStarted = false;
@@ -240,7 +241,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const follow = async () => {
     if (!upstream) return;
     await start("upstream");
-    shutdown.add("upstream watch", scheduleUpstreamWatch(upstream));
+    shutdown.add("upstream watch", scheduleUpstreamWatch(upstream, signals));
   };
   const ingest = connectRpc<IngestRpc>(channels.ingest.connect());
   const startIfNeeded = async (name: PartOnNeed) => {

@@ -148,9 +148,10 @@ const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
   // Listed last: it stops first, so that another node takes over its campaigns.
   fanOut: {
     entry: "fan-out",
-    init: ({ config, connectState, loopbackTargets, spanCounts }): FanOutWorkerInit => ({
+    init: ({ config, channels, connectState, loopbackTargets, spanCounts }): FanOutWorkerInit => ({
       config,
       state: connectState(),
+      upstream: confirmsEvents(config) ? channels.upstream.connect() : undefined,
       loopbackTargets,
       spanCounts,
     }),

@@ -1,3 +1,4 @@
+import type { NodeSignals } from "../../cluster/node-signals.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
@@ -141,18 +142,27 @@ export function createUpstreamWatch(options: UpstreamWatchOptions) {
 }
 
 /**
- * Polls every second. Skips an interval while a poll is in progress.
+ * Polls every second, and shares with all threads whether the index is behind. Skips a poll while one is in progress.
  *
  * @returns stops polling.
  */
-export function scheduleUpstreamWatch(watch: UpstreamWatch): () => void {
+export function scheduleUpstreamWatch(
+  watch: UpstreamWatch,
+  signals: Pick<NodeSignals, "isBehind">,
+): () => void {
   let isPolling = false;
+  const share = () => {
+    signals.isBehind = watch.behindReason() !== undefined;
+  };
   const poll = async () => {
+    // The worker may have stopped responding in the middle of a poll.
+    share();
     if (isPolling) return;
     isPolling = true;
     await watch.poll().finally(() => {
       isPolling = false;
     });
+    share();
   };
   const stop = onBeat(POLL_INTERVAL_MS, () => void poll());
   void poll();

@@ -4,9 +4,10 @@ import { CircuitBreaker, type CircuitBreakerSettings, type HostStatus } from "./
 /**
  * Whether this node may begin calls now:
  * - `paused`: an operator has paused sends on all nodes;
- * - `isolated`: other nodes may believe that this node has ended, because it has not reached the state for a while.
+ * - `isolated`: other nodes may believe that this node has ended, because it has not reached the state for a while;
+ * - `unfilled`: its index has not been filled yet, so it does not know who belongs to an audience.
  */
-export type SendPermission = "granted" | "paused" | "isolated";
+export type SendPermission = "granted" | "paused" | "isolated" | "unfilled";
 
 const POLL_MS = 200;
 

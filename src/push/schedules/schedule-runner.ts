@@ -1,4 +1,5 @@
 import type { AppStore } from "../../apps/app-store.ts";
+import { type ConfirmedCustodyOf, UnconfirmedError } from "../../auth/confirmed-owners.ts";
 import type { CustodyOf } from "../../auth/custody.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
@@ -24,13 +25,18 @@ export function createScheduleRunner(
   deps: ResultDeps & {
     readonly schedules: ScheduleStore;
     readonly apps: AppStore;
+    /** The address in the index. */
     readonly custodyOf: CustodyOf;
+    /** Asked if the address in the index differs from the one that signed. */
+    readonly confirmedCustodyOf: ConfirmedCustodyOf;
+    /** While it returns true, the address in the index may be that of a previous owner. */
+    readonly isBehind: () => boolean;
     readonly clock: Clock;
     readonly log: Logger;
     readonly dedupeTtlSecs: number;
   },
 ) {
-  const { schedules, apps, custodyOf, clock, log } = deps;
+  const { schedules, apps, custodyOf, confirmedCustodyOf, isBehind, clock, log } = deps;
 
   async function textOf({ scheduleId, content, variant }: DueWave) {
     if (variant !== WINNER) return content.texts[variant];
@@ -38,8 +44,15 @@ export function createScheduleRunner(
     return content.texts[schedule ? bestVariant(await variantResults(deps, schedule)) : 0];
   }
 
+  /** Reports whether the fid still has the address that signed. @throws UnconfirmedError while that is not known. */
+  async function isOfOwner({ ownerFid, custody }: DueWave): Promise<boolean> {
+    const isSigner = (address: Uint8Array | undefined) =>
+      address !== undefined && Buffer.compare(address, custody) === 0;
+    return isSigner(custodyOf(ownerFid)) || isSigner(await confirmedCustodyOf(ownerFid));
+  }
+
   async function fire(wave: DueWave): Promise<FireOutcome | "held"> {
-    const { scheduleId, appId, ownerFid, content, lastDueAt } = wave;
+    const { scheduleId, appId, content, lastDueAt } = wave;
     const named = { scheduleId, appId, wave: wave.wave };
     const hold = async (reason: HeldReason) => {
       log.warn({ ...named, reason }, "A scheduled send is held");
@@ -48,8 +61,7 @@ export function createScheduleRunner(
     };
     const app = await apps.find(appId, nowSecs(clock));
     if (!app) return hold("app_deleted");
-    const custody = custodyOf(ownerFid);
-    if (!custody || !Buffer.from(custody).equals(wave.custody)) return hold("custody_moved");
+    if (!(await isOfOwner(wave))) return hold("custody_moved");
     const text = await textOf(wave);
     if (!text || hostFault(text.targetUrl, app.appUrl) !== undefined) return hold("app_url_changed");
 
@@ -75,7 +87,8 @@ export function createScheduleRunner(
   return {
     /**
      * Fires the waves that are due. Returns the number of campaigns that it has stored. If an app has too many unfinished campaigns, or
-     * its send cannot be started, other apps do not have to wait.
+     * its send cannot be started, other apps do not have to wait. Like signed requests, waves wait while the index is behind, and a change
+     * of the owner counts only once it is confirmed.
      *
      * @throws the first fault, after the sends of the other apps
      */
@@ -84,7 +97,7 @@ export function createScheduleRunner(
       // The waves of these apps stay due: without this set, they would be the oldest ones in every query.
       const waitingApps = new Set<string>();
       const faults: unknown[] = [];
-      for (;;) {
+      while (!isBehind()) {
         const waves = await schedules.due(nowSecs(clock), MAX_WAVES, [...waitingApps]);
         const waitingBefore = waitingApps.size;
         for (const wave of waves) {
@@ -94,7 +107,7 @@ export function createScheduleRunner(
             if (outcome === "sent") sent += 1;
             if (outcome === "too-many") waitingApps.add(wave.appId);
           } catch (cause) {
-            faults.push(cause);
+            if (!(cause instanceof UnconfirmedError)) faults.push(cause);
             waitingApps.add(wave.appId);
           }
         }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type ConfirmedCustodyOf, UnconfirmedError } from "../../../src/auth/confirmed-owners.ts";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
 import { createScheduleRunner } from "../../../src/push/schedules/schedule-runner.ts";
 import { MAX_UNFINISHED, type NewCampaign } from "../../../src/push/store/campaigns/campaign-store.ts";
@@ -52,10 +53,18 @@ afterEach(() => {
 async function addApp(appId: string, ownerFid = 3) {
   await stores.apps.create(testApp({ appId, ownerFid, secrets: [] }), 10);
 }
-const runner = (custodyOf: (fid: number) => Uint8Array | undefined = () => CUSTODY) =>
+const runner = (
+  custodyOf: (fid: number) => Uint8Array | undefined = () => CUSTODY,
+  {
+    confirmedCustodyOf = custodyOf,
+    isBehind = () => false,
+  }: { confirmedCustodyOf?: ConfirmedCustodyOf; isBehind?: () => boolean } = {},
+) =>
   createScheduleRunner({
     ...stores,
     custodyOf,
+    confirmedCustodyOf,
+    isBehind,
     clock,
     log: silentLog,
     dedupeTtlSecs: 86_400,
@@ -101,4 +110,38 @@ test("an app whose send cannot be started keeps no other app waiting, and the fa
   expect(await broken.fireDue().catch((cause) => cause)).toBe(fault);
   expect(await statesOf(late)).toEqual(["sent"]);
   expect(new Set(await statesOf(first))).toEqual(new Set(["due"]));
+});
+
+test("while the index is behind nothing is sent or held, and afterwards it is", async () => {
+  await addApp("app");
+  const waiting = schedule("app");
+  await stores.schedules.create(waiting, 100);
+  clock.advanceSecs(10);
+  let isBehind = true;
+  const sender = runner(() => undefined, { confirmedCustodyOf: () => CUSTODY, isBehind: () => isBehind });
+  expect(await sender.fireDue()).toBe(0);
+  expect(await statesOf(waiting)).toEqual(["due"]);
+  isBehind = false;
+  expect(await sender.fireDue()).toBe(1);
+});
+
+test("another owner in the index holds nothing until a second node confirms it, and keeps no other app waiting", async () => {
+  await addApp("sold", 9);
+  await addApp("calm");
+  const sold = { ...schedule("sold"), ownerFid: 9 };
+  const late = schedule("calm", { dueAt: START + 1 });
+  for (const one of [sold, late]) await stores.schedules.create(one, 100);
+  clock.advanceSecs(10);
+  const buyer = new Uint8Array(20).fill(8);
+  let confirmed: Uint8Array | undefined;
+  const confirmedCustodyOf = () => {
+    if (confirmed === undefined) throw new UnconfirmedError("no second node has the event yet");
+    return confirmed;
+  };
+  const sender = runner((fid) => (fid === 9 ? buyer : CUSTODY), { confirmedCustodyOf });
+  expect(await sender.fireDue()).toBe(1);
+  expect([await statesOf(sold), await statesOf(late)]).toEqual([["due"], ["sent"]]);
+  confirmed = buyer;
+  expect(await sender.fireDue()).toBe(0);
+  expect(await statesOf(sold)).toEqual(["held"]);
 });

@@ -1,3 +1,4 @@
+import { type ConfirmRpc, createOwners } from "../../../auth/confirmed-owners.ts";
 import { custodyFromIndex } from "../../../auth/custody.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import type { OutboundClient } from "../../../net/client.ts";
@@ -44,6 +45,10 @@ export function createFanOut(options: {
   readonly timings?: Partial<FanOutTimings>;
   /** Default: always granted. */
   readonly permission?: () => SendPermission;
+  /** Whether custody addresses in the index may be out of date. Default: never. */
+  readonly isBehind?: () => boolean;
+  /** Undefined if one node is trusted or none is followed. */
+  readonly confirm?: ConfirmRpc | undefined;
   /** See `NodeSignals.leaseNumber`. Default: constant. */
   readonly leaseNumber?: () => number;
   /** Default: `performance.now()`. */
@@ -82,6 +87,8 @@ export function createFanOut(options: {
       campaigns: state.campaigns,
       opens: state.opens,
       custodyOf: custodyFromIndex(index),
+      confirmedCustodyOf: createOwners(index, options.confirm).custodyOf,
+      isBehind: options.isBehind ?? (() => false),
       clock,
       log,
       get dedupeTtlSecs() {
