@@ -4,15 +4,20 @@ import { parseJson } from "../lib/json.ts";
 /**
  * Cursors are keyset positions: a cursor contains the sort key of the last row of a page. Inserting or deleting rows between
  * two pages never repeats or skips a row that stays. Wire format: base64url of a version byte, a tag of the endpoint, and
- * the key as JSON. The format is opaque outside this file.
+ * the key as JSON, with texts in base64url: escaped control characters could make a cursor too long. The format is opaque
+ * outside this file.
  */
 
 const VERSION = 1;
 const TAG_BYTES = 4;
+/** Enough for a key with a text of 256 bytes, the protocol's limit of a URL. */
 const MAX_CURSOR_CHARS = 512;
 
-/** The types of a key's parts, in order. `hash` is hex with `0x`. */
-export type KeyShape = readonly ("int" | "hash" | "text")[];
+/**
+ * The types of a key's parts, in order. `hash` is hex with `0x`, `word` is printable ASCII that JSON does not escape, such as other hex, and
+ * `text` is any text.
+ */
+export type KeyShape = readonly ("int" | "hash" | "word" | "text")[];
 
 type KeyPart<Kind> = Kind extends "int" ? number : Kind extends "hash" ? `0x${string}` : string;
 export type Key<Shape extends KeyShape> = { readonly [At in keyof Shape]: KeyPart<Shape[At]> };
@@ -33,7 +38,10 @@ export function cursorCodec<const Shape extends KeyShape>(
   head.writeUInt8(VERSION);
   head.writeUInt32LE(Number(Bun.hash.xxHash64(endpoint) & 0xffff_ffffn), 1);
   return {
-    encode: (key) => Buffer.concat([head, Buffer.from(JSON.stringify(key))]).toString("base64url"),
+    encode(key) {
+      const packed = key.map((part, at) => (shape[at] === "text" ? packText(String(part)) : part));
+      return Buffer.concat([head, Buffer.from(JSON.stringify(packed))]).toString("base64url");
+    },
     decode(cursor) {
       if (cursor.length > MAX_CURSOR_CHARS) return undefined;
       const bytes = Buffer.from(cursor, "base64url");
@@ -41,7 +49,8 @@ export function cursorCodec<const Shape extends KeyShape>(
       if (bytes.toString("base64url") !== cursor) return undefined;
       if (!bytes.subarray(0, head.length).equals(head)) return undefined;
       const key = parseJson(bytes.subarray(head.length).toString("utf8"));
-      return fits(key, shape) ? key : undefined;
+      if (!fits(key, shape)) return undefined;
+      return key.map((part, at) => (shape[at] === "text" ? unpackText(String(part)) : part)) as Key<Shape>;
     },
   };
 }
@@ -54,7 +63,17 @@ function fits<Shape extends KeyShape>(key: unknown, shape: Shape): key is Key<Sh
 
 function isPart(part: unknown, kind: KeyShape[number]): boolean {
   if (kind === "int") return Number.isSafeInteger(part);
-  return typeof part === "string" && (kind === "text" || /^0x[0-9a-f]{40}$/.test(part));
+  if (typeof part !== "string") return false;
+  if (kind === "hash") return /^0x[0-9a-f]{40}$/.test(part);
+  return kind === "word" ? /^[ !#-[\]-~]*$/.test(part) : packText(unpackText(part)) === part;
+}
+
+function packText(text: string): string {
+  return Buffer.from(text).toString("base64url");
+}
+
+function unpackText(packed: string): string {
+  return Buffer.from(packed, "base64url").toString("utf8");
 }
 
 /** One page of a list: its rows, and the cursor of the next page, null at the end. */

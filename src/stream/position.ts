@@ -21,7 +21,7 @@ export type ShardBlocks = ReadonlyMap<number, number>;
 
 export const NO_BLOCKS: ShardBlocks = new Map();
 
-const codec = cursorCodec("stream", ["text", "int", "text"]);
+const codec = cursorCodec("stream", ["word", "int", "word"]);
 const MAX_LOG_ID_CHARS = 64;
 /** Maximum number of shards that fit into a cursor. */
 const MAX_SHARDS = 16;

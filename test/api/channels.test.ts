@@ -333,9 +333,9 @@ describe("lists of channels", () => {
     const put = api.node.db.sqlite.query<unknown, [number, Uint8Array]>(
       "INSERT INTO rankings (kind, snapshot, rank, ref, score) VALUES ('channels', 7, ?, ?, 1)",
     );
-    for (const [at, id] of ["cats", PUNKS, "books"].entries()) put.run(at + 1, Buffer.from(id));
-    for (const limit of [1, 3])
-      expect(await ids("/channel/trending", limit)).toEqual(["cats", PUNKS, "books"]);
+    const ranked = ["cats", HOSTILE, PUNKS, "books"];
+    for (const [at, id] of ranked.entries()) put.run(at + 1, Buffer.from(id));
+    for (const limit of [1, 3]) expect(await ids("/channel/trending", limit)).toEqual(ranked);
   });
 });
 

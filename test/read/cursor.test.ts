@@ -19,6 +19,19 @@ describe("cursor", () => {
     );
   });
 
+  test("decodes to its key whatever a text of up to 256 bytes contains, such as the URL of a channel", () => {
+    const texts = cursorCodec("texts", ["int", "int", "text"]);
+    const unit = fc.constantFrom("a", '"', "\\", "\0", "\u001f", "é", "中", "😀");
+    const text = fc
+      .tuple(unit, fc.nat(256))
+      .map(([char, times]) => char.repeat(times / Buffer.byteLength(char)));
+    fc.assert(
+      fc.property(fc.nat(Number.MAX_SAFE_INTEGER), text, (at, id) => {
+        expect(texts.decode(texts.encode([at, 2000, id]))).toEqual([at, 2000, id]);
+      }),
+    );
+  });
+
   test("decodes any other text to undefined without an exception", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string({ minLength: 600 })), (text) => {

@@ -69,7 +69,7 @@ const MAX_REQUESTERS = 100;
 const LAST_KEY = Buffer.alloc(33, 0xff);
 
 /** On-chain keys sort by 0 and their position in the chain; gasless keys by 1 and their bytes in hex. */
-const tokens = tokenCodec("GetSignersByFid", ["int", "int", "int", "text"]);
+const tokens = tokenCodec("GetSignersByFid", ["int", "int", "int", "word"]);
 type Position = readonly [place: number, blockNumber: number, logIndex: number, key: string];
 
 export function createKeyReads(context: ReadContext): KeyReads {

@@ -60,24 +60,15 @@ const olderChannelsOf = statement<
    ORDER BY last_cast_at DESC, channel_id DESC LIMIT ?`,
 );
 
-/** Encodes a channel id for a cursor. In JSON, escaped control characters could make the cursor too long. */
-export function packId(id: string): string {
-  return Buffer.from(id).toString("base64url");
-}
-
-export function unpackId(packed: string): string {
-  return Buffer.from(packed, "base64url").toString("utf8");
-}
-
 /** Lists all channels by id. */
 export const allChannels = pagedList(
   cursorCodec("channel/all", ["text"]),
   (db, _: object, { limit, after }) => {
     const prefix = followUriPrefix(registrarOfIndex(db)) ?? null;
     const afterUris = prefix && prefixEnd(prefix);
-    return db.all(nextById, after ? unpackId(after[0]) : "", limit, prefix, afterUris);
+    return db.all(nextById, after ? after[0] : "", limit, prefix, afterUris);
   },
-  ({ id }) => [packId(id)],
+  ({ id }) => [id],
 );
 
 /** Lists the users with live casts directly under a channel's URLs, most recently active first. */
@@ -100,10 +91,8 @@ export function channelMember(db: IndexDatabase, channelId: string, fid: number)
 export const channelsOfUser = pagedList(
   cursorCodec("channel/user-active", ["int", "text"]),
   (db, { fid }: { readonly fid: number }, { limit, after }) =>
-    after
-      ? db.all(olderChannelsOf, fid, after[0], unpackId(after[1]), limit)
-      : db.all(newestChannelsOf, fid, limit),
-  ({ lastCastAt, id }) => [lastCastAt, packId(id)],
+    after ? db.all(olderChannelsOf, fid, after[0], after[1], limit) : db.all(newestChannelsOf, fid, limit),
+  ({ lastCastAt, id }) => [lastCastAt, id],
 );
 
 /** Maximum number of casts counted under each URL of a channel. */

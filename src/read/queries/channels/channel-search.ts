@@ -1,7 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, pagedList } from "../../cursor.ts";
-import { packId, unpackId } from "./channel-lists.ts";
 
 /**
  * Prefix search by member count has two exact strategies. For a rare prefix, it reads all matching channels and sorts them.
@@ -72,13 +71,13 @@ export const searchChannels = pagedList(
   (db, { text }: { readonly text: string }, { limit, after }) => {
     const prefix: Prefix = [...rangeOf(text), ...rangeOf(text.toLowerCase())];
     const members = after ? after[0] : Number.MAX_SAFE_INTEGER;
-    const afterId = after ? unpackId(after[1]) : "";
+    const afterId = after ? after[1] : "";
     const candidates = db.all(withPrefix, ...prefix, MAX_SORTED + 1);
     return candidates.length <= MAX_SORTED
       ? db.all(sorted, idsJson(candidates), members, afterId, limit)
       : scanByMembers(db, prefix, { members, afterId, limit });
   },
-  ({ members, id }) => [members, packId(id)],
+  ({ members, id }) => [members, id],
 );
 
 function scanByMembers(

@@ -78,7 +78,7 @@ export function followsOfUser(db: IndexDatabase, fid: number): FollowRow[] {
 
 /** Lists the registered channels that a user follows, newest follow first. */
 export const followedChannels = pagedList(
-  cursorCodec("user/channels of the protocol", ["int", "text"]),
+  cursorCodec("user/channels of the protocol", ["int", "word"]),
   (db, { fid }: { readonly fid: number }, { limit, after }) => {
     const follows = followsOfUser(db, fid);
     const channels = channelsOfProtocol(

@@ -127,7 +127,7 @@ interface ChannelOfUser {
  * The position in the list: the owner's address for a channel that the user owns, or empty for a channel with another role;
  * then its id.
  */
-export const rolesOfUserCursor = cursorCodec("user/memberships/list roles", ["text", "text"]);
+export const rolesOfUserCursor = cursorCodec("user/memberships/list roles", ["word", "word"]);
 
 const NONE = "";
 
@@ -137,7 +137,7 @@ const NONE = "";
  */
 export function rolesOfUser(
   db: IndexDatabase,
-  query: { readonly fid: number; readonly limit: number; readonly after: Key<["text", "text"]> | undefined },
+  query: { readonly fid: number; readonly limit: number; readonly after: Key<["word", "word"]> | undefined },
 ): Page<ChannelOfUser> {
   const { fid, limit, after = [NONE, NONE] } = query;
   const [address, last] = after.map(bytesOfHex);

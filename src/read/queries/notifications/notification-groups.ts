@@ -25,7 +25,7 @@ export interface PagingState {
   readonly isComplete: boolean;
 }
 
-const SHAPE = ["int", "int", "int", "int", "text", "int", "int", "text"] as const;
+const SHAPE = ["int", "int", "int", "int", "word", "int", "int", "word"] as const;
 type Shape = typeof SHAPE;
 
 const codec = cursorCodec("notifications", SHAPE);
