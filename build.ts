@@ -62,11 +62,29 @@ const define = {
 const threadsLeftOut = without.flatMap((part) => PARTS[part]?.threads ?? []);
 using page = without.includes("console") ? undefined : await embedPage();
 const plugins = [
+  embeddingFiles(),
   ...(page ? [page.plugin] : []),
   leavingOut(without.flatMap((part) => PARTS[part]?.entries ?? [])),
 ];
 if (targets.length === 0) await compile(undefined, `${values.outdir}/${name}`);
 for (const target of targets) await compile(target, `${values.outdir}/${name}-${target}`);
+
+/**
+ * Replaces modules that read files with their exports, so that the executable needs no other files. Macros would do the same, but a process
+ * that ends while it runs one leaves a broken module in Bun's cache, and no later start from the sources works.
+ */
+function embeddingFiles(): BunPlugin {
+  return {
+    name: "embedded files",
+    setup(builder) {
+      builder.onLoad({ filter: /\.embedded\.ts$/ }, async ({ path }) => {
+        const exported = Object.entries(await import(path));
+        const lines = exported.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`);
+        return { contents: lines.join("\n"), loader: "js" };
+      });
+    },
+  };
+}
 
 /** Replaces the exports of modules with undefined, or with empty lists for operations. */
 function leavingOut(entries: readonly string[]): BunPlugin {

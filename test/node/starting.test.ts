@@ -11,7 +11,7 @@ import {
   openIndexReader,
   openIndexWriter,
 } from "../../src/db/index/database.ts";
-import { embeddedMigrations } from "../../src/db/sqlite/migrations.macro.ts";
+import { SQLITE_MIGRATIONS } from "../../src/db/sqlite/migrations.embedded.ts";
 import { openWriter } from "../../src/db/sqlite/open.ts";
 import { importAtNextStart, nextImport } from "../../src/import/next-import.ts";
 import { writeRecords } from "../../src/import/write-records.ts";
@@ -109,7 +109,7 @@ test("an index of an earlier schema is shown before it is migrated; one of this 
   openWriter(
     { database: "index", file: path },
     {
-      migrations: embeddedMigrations("index").slice(0, -1),
+      migrations: SQLITE_MIGRATIONS.index.slice(0, -1),
       cacheKib: 64,
       checkpointPages: 1,
       mayCreate: true,

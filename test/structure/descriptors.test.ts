@@ -13,7 +13,7 @@ const OPENS =
 /** The files that open others, and which. */
 const OPENERS: Readonly<Record<string, string>> = {
   "cluster/node-id.ts": "the id of the node",
-  "db/postgres/migrations.macro.ts": "sources, when the program is built",
+  "db/postgres/migrations.embedded.ts": "sources, unless the program is compiled",
   "db/sqlite/lost-log.ts": "the shared memory of a database, before the first connection",
   "db/sqlite/read-ahead.ts": "a database, and never closes it",
   "db/sqlite/wal-frames.ts": "a log, which carries no lock",

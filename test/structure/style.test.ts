@@ -3,15 +3,16 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Syntax that CONTRIBUTING.md excludes. */
+/** Syntax that CONTRIBUTING.md excludes, and macros (see `embeddingFiles` in build.ts). */
 const BANNED: Readonly<Record<string, RegExp>> = {
   "an enum": /^(export )?(declare )?(const )?enum \w/m,
   "a private member without #": /^\s+(private|protected) (?!constructor\b)/m,
   "a default export": /^export default /m,
   "a barrel": /^export \* from /m,
+  "a macro": /with \{ type: "macro" *\}/,
 };
 
-test("src, test and bench have no enums, private keywords, default exports or barrels", async () => {
+test("src, test and bench have no enums, private keywords, default exports, barrels or macros", async () => {
   const found: string[] = [];
   for await (const path of new Bun.Glob("{src,test,bench}/**/*.{ts,tsx}").scan(ROOT)) {
     if (/\/generated\/|\/node_modules\/|\.d\.ts$/.test(path)) continue;

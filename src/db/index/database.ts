@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
 import type { LookUps } from "../sqlite/leaf-pages.ts";
+import { SQLITE_MIGRATIONS } from "../sqlite/migrations.embedded.ts";
 import { openAsIs, openInMemory, openReader, openWriter } from "../sqlite/open.ts";
 import { ReadAhead } from "../sqlite/read-ahead.ts";
 import {
@@ -142,9 +143,7 @@ function keyOf(hash: Uint8Array): string {
   return Buffer.prototype.latin1Slice.call(hash);
 }
 
-import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
-
-const migrations = embeddedMigrations("index");
+const migrations = SQLITE_MIGRATIONS.index;
 
 /** The creation time of the newest migration of the index, in Unix milliseconds. */
 export const INDEX_SCHEMA: number = migrations.at(-1)?.folderMillis ?? 0;

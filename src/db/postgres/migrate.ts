@@ -2,15 +2,12 @@ import { BusyError, UserError } from "../../lib/failure.ts";
 import { openPgDriver, type PgRunner } from "./driver.ts";
 import { faultOf, sqlStateOf } from "./faults.ts";
 import { lockKey, takeLock } from "./locks.ts";
-import { embeddedPgFunctions, embeddedPgMigrations } from "./migrations.macro.ts" with { type: "macro" };
+import { PG_FUNCTIONS, PG_MIGRATIONS } from "./migrations.embedded.ts";
 import type { PgSettings } from "./pools.ts";
 import { pgStatement } from "./statement.ts";
 
-const migrations = embeddedPgMigrations();
-const functions = await embeddedPgFunctions();
-
 /** The schema that this release needs: the creation time of its last migration, in Unix milliseconds. */
-export const schemaVersion: number = Math.max(...migrations.map(({ folderMillis }) => folderMillis));
+export const schemaVersion: number = Math.max(...PG_MIGRATIONS.map(({ folderMillis }) => folderMillis));
 
 /** Another migrating node holds the lock for as long as its migrations take. */
 const LOCK_TIMEOUT_MS = 3_000;
@@ -98,13 +95,13 @@ async function migrateUnderLock(runner: PgRunner, schema: string, may: boolean):
   const known = present === true || may;
   const applied = known ? (await runner.run(appliedMigrations, [])).rows : [];
   const hashes = known ? (await runner.run(appliedFunctions, [])).rows : [];
-  const missing = migrations.filter(
+  const missing = PG_MIGRATIONS.filter(
     ({ folderMillis }) => !applied.some(({ created_at }) => created_at === folderMillis),
   );
   // A newer release has its own function bodies, which this one must not replace. A release that changes a body includes a
   // migration.
   const isNewer = applied.some(({ created_at }) => created_at > schemaVersion);
-  const changed = functions.filter(
+  const changed = PG_FUNCTIONS.filter(
     ({ name, sql }) => !hashes.some((row) => row.name === name && (isNewer || row.hash === hashOf(sql))),
   );
   if (!may && missing.length + changed.length > 0) {

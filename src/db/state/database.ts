@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { UserError } from "../../lib/failure.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
-import { embeddedMigrations } from "../sqlite/migrations.macro.ts" with { type: "macro" };
+import { SQLITE_MIGRATIONS } from "../sqlite/migrations.embedded.ts";
 import { openAsIs, openInMemory, openReader, openWriter } from "../sqlite/open.ts";
 import { appliedMigrations, compareVersion, type SchemaVersion } from "../sqlite/schema-version.ts";
 import { stateMoveOf } from "./state-move.ts";
@@ -10,7 +10,7 @@ import { stateMoveOf } from "./state-move.ts";
 /** Readers of a write-ahead log rarely wait, for example while the log is recovered after a crash. */
 const READER_BUSY_TIMEOUT_MS = 250;
 
-const migrations = embeddedMigrations("state");
+const migrations = SQLITE_MIGRATIONS.state;
 
 /** The creation time of the newest migration of the state, in Unix milliseconds. */
 export const STATE_SCHEMA: number = migrations.at(-1)?.folderMillis ?? 0;

@@ -1,7 +1,7 @@
 import { ToolError } from "../node-call.ts";
 import type { NativeChannel, NativeUser } from "../records.ts";
 import type { Page, ToolContext } from "../tool.ts";
-import { DOCS_PAGES } from "./docs-pages.ts";
+import { DOCS_PAGES } from "./docs-pages.embedded.ts";
 
 /** Arguments of prompts and templates. */
 export type ArgumentName = "channel" | "user" | "cast" | "note" | "page" | "hash";

@@ -1,4 +1,4 @@
-import { DOCS_PAGES } from "./docs-pages.ts";
+import { DOCS_PAGES } from "./docs-pages.embedded.ts";
 import { titleOf } from "./resources.ts";
 
 /** The pages below it have the extension `.md`. */

@@ -3,7 +3,7 @@ import { ToolError } from "../node-call.ts";
 import type { ToolContext } from "../tool.ts";
 import { castTools } from "../tools/casts.ts";
 import { userTools } from "../tools/users.ts";
-import { DOCS_PAGES } from "./docs-pages.ts";
+import { DOCS_PAGES } from "./docs-pages.embedded.ts";
 
 const MARKDOWN = "text/markdown";
 const PLAIN = "text/plain";
