@@ -9,7 +9,7 @@ import { Message, UserNameProof } from "../src/protocol/wire/generated/message.t
 import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
 import { virtualShardOf } from "../src/trust/trie-key.ts";
 import { makeSigner } from "../test/support/messages.ts";
-import { benchRecords, heavyTailed, MAINNET_MIX, type NetworkShape } from "./network.ts";
+import { benchRecords, heavyTailed, MAINNET_MIX, type NetworkShape, type Seal } from "./network.ts";
 
 /**
  * The data that a scripted upstream serves to a backfill: the items of the response to each request for each fid. Each item
@@ -163,10 +163,15 @@ export class MadeNetwork {
   readonly #messages: number;
   readonly #endSecs: number;
   readonly #seed: string;
+  readonly #seal: Seal;
 
   constructor(
     messages: number,
-    { endSecs, seed = "made" }: { readonly endSecs: number; readonly seed?: string },
+    {
+      endSecs,
+      seed = "made",
+      seal = sealed,
+    }: { readonly endSecs: number; readonly seed?: string; readonly seal?: Seal },
   ) {
     const perShard = Math.max(1, Math.round(messages / MESSAGES_PER_FID / VIRTUAL_SHARDS));
     const fids: number[][] = Array.from({ length: VIRTUAL_SHARDS }, () => []);
@@ -181,6 +186,7 @@ export class MadeNetwork {
     this.#messages = messages;
     this.#endSecs = endSecs;
     this.#seed = seed;
+    this.#seal = seal;
   }
 
   get fids(): readonly number[] {
@@ -196,7 +202,13 @@ export class MadeNetwork {
       mix: MAINNET_MIX,
       followed: (random) => this.#all[heavyTailed(random, this.#all.length) - 1] ?? 1,
     };
-    const items = itemsOf(this.#messages / VIRTUAL_SHARDS, fids.length, (n) => fids[n - 1] ?? 1, shape);
+    const items = itemsOf(
+      this.#messages / VIRTUAL_SHARDS,
+      fids.length,
+      (n) => fids[n - 1] ?? 1,
+      shape,
+      this.#seal,
+    );
     keys.clear();
     return items;
   }
@@ -207,6 +219,7 @@ function itemsOf(
   fids: number,
   fidOf: (n: number) => number,
   shape: Partial<NetworkShape> = {},
+  seal: Seal = sealed,
 ): Iterable<Items> {
   const items = new Map<string, Items>();
   const add = (fid: number, request: string, bytes: Uint8Array) => {
@@ -216,7 +229,7 @@ function itemsOf(
     group.frames.push(frameOf(bytes));
   };
   const filled = new Set<string>();
-  for (const record of benchRecords(messages, fids, sealed, "plain", fidOf, shape)) {
+  for (const record of benchRecords(messages, fids, seal, "plain", fidOf, shape)) {
     if (record.kind === "onChainEvent") {
       const { event } = record;
       add(event.fid, `GetOnChainEvents ${event.type}`, OnChainEvent.encode(event).finish());

@@ -22,6 +22,7 @@ import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
 import { benchLimits } from "./limits.ts";
 import { benchMatch } from "./match.ts";
+import { benchMigration } from "./migration.ts";
 import { benchMixed } from "./mixed.ts";
 import { benchNeighbour } from "./neighbour.ts";
 import { benchNodeOnPostgres } from "./node-on-postgres.ts";
@@ -90,6 +91,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   limits: benchLimits,
   writes: benchWrites,
   whole: benchWhole,
+  migration: benchMigration,
   "catch-up": benchCatchUp,
   cold: benchCold,
   history: benchHistory,

@@ -418,7 +418,7 @@ function dataMessage(
 }
 
 /** Returns a message with a signature of zeros, because this network is merged directly, without verification. */
-function unsigned(data: MessageData): IngestRecord {
+export function unsigned(data: MessageData): IngestRecord {
   const dataBytes = MessageData.encode(data).finish();
   const hash = messageHash(dataBytes);
   return {

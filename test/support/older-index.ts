@@ -40,8 +40,21 @@ export const knowingOlderFormat: readonly string[] = [
   ...fromSources.slice(1),
 ];
 
-/** Writes an index in the older format with the content of an index. It holds one account's messages in memory. */
-export function writeOlderIndex(path: string, from: IndexDatabase): void {
+interface StoredMessage {
+  readonly hash: Uint8Array;
+  readonly store: number;
+  encode(): Uint8Array;
+}
+
+/**
+ * Writes an index in the older format with the tables of an index, and its messages unless others are given. It holds one
+ * account's messages in memory.
+ */
+export function writeOlderIndex(
+  path: string,
+  from: IndexDatabase,
+  messages: Iterable<StoredMessage> = allMessages(from, FarcasterNetwork.FARCASTER_NETWORK_MAINNET),
+): void {
   const to = new Database(path, { create: true, strict: true });
   to.exec("PRAGMA journal_mode = WAL");
   to.exec("BEGIN");
@@ -50,8 +63,7 @@ export function writeOlderIndex(path: string, from: IndexDatabase): void {
     CREATE TABLE \`messages\` (id integer PRIMARY KEY, store integer NOT NULL, bytes blob NOT NULL);
     CREATE TEMP TABLE by_account (hash blob NOT NULL, store integer NOT NULL, bytes blob NOT NULL);`);
   const insert = to.prepare("INSERT INTO by_account VALUES (?, ?, ?)");
-  for (const message of allMessages(from, FarcasterNetwork.FARCASTER_NETWORK_MAINNET))
-    insert.run(message.hash, message.store, message.encode());
+  for (const message of messages) insert.run(message.hash, message.store, message.encode());
   insert.finalize();
   // In an order that is neither that of the slots nor that of time, as messages arrive.
   to.exec("INSERT INTO messages (store, bytes) SELECT store, bytes FROM by_account ORDER BY hash");

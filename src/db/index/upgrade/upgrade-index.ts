@@ -160,6 +160,7 @@ async function verify(deps: UpgradeDeps, db: IndexDatabase): Promise<readonly Co
   const marks = marksOf(db);
   const digest = new MessageDigest();
   let read = 0;
+  report(deps, "verify", 0);
   for (const message of scanMessages(db, networkOfIndex(db))) {
     digest.add(message);
     read++;
