@@ -5,11 +5,14 @@ import { Budget } from "../../../src/admission/budget.ts";
 import { createClientAddresses } from "../../../src/admission/client-address.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
+import { createHubReads } from "../../../src/read/hub/hub-reads.ts";
 import { createListRunner, type ListReader, ROWS_PER_TURN } from "../../../src/read/hub/turns.ts";
+import { ManualClock } from "../../support/clock.ts";
 import { mergeAdmitted, startTestHub, type TestHub } from "../../support/hub.ts";
 import { DEFAULT_TIMESTAMP, signedCast } from "../../support/messages.ts";
 import { accountSigner } from "../../support/node.ts";
 import { expectOk } from "../../support/result.ts";
+import { linkMessage } from "../../support/social.ts";
 import { type TemporaryIndex, temporaryIndex } from "../../support/temporary-index.ts";
 
 const CASTS = 300;
@@ -136,6 +139,22 @@ describe("the turns of lists", () => {
       { ok: false, error: { code: "rate_limited", reason: "too many lists are being read; try again" } },
     ]);
     expect(order.indexOf("b1")).toBeLessThan(order.indexOf("a3"));
+  });
+
+  test("are given up while the types of an account's links are found: it may have as many types as links", async () => {
+    const types = 4 * ROWS_PER_TURN;
+    const links = Array.from({ length: types }, (_, n) =>
+      expectOk(decodeMessage(linkMessage(2, `t${n}`, 3, { at: DEFAULT_TIMESTAMP + n }))),
+    );
+    mergeAdmitted(index.db, links);
+    const reads = createHubReads({ db: index.db, network: 1, clock: new ManualClock(0) });
+    const format = { show: ({ hash }: { hash: Uint8Array }) => hash, bytesOf: () => 20 };
+    let turns = 0;
+    const counting = reader("a", () => ++turns > 0);
+    const page = expectOk(await reads.allLinkMessagesByFid({ fid: 2, pageSize: 1 }, format, counting));
+    expect(page.items).toHaveLength(1);
+    // The beginning, each type, and the two indexes of each.
+    expect(turns).toBeGreaterThan((3 * types) / ROWS_PER_TURN);
   });
 
   test("end when their reader leaves its responses unread", async () => {

@@ -7,17 +7,17 @@ import { type Needed, type ReadContext, readList, readListOf } from "../context.
 import type { Page, PageQuery, RowFormat } from "../page.ts";
 import { invalidParam, type Refusal, refuse } from "../refusal.ts";
 import type { StoredMessage } from "../stored-message.ts";
-import type { ListReader } from "../turns.ts";
+import type { ListReader, Turns } from "../turns.ts";
 import { castsBelow, castsBelowUrl, castsMentioning, castsOf } from "./cast-sources.ts";
 import type { RowSource } from "./merge-sources.ts";
 import {
   ADDS,
   ADDS_AND_REMOVES,
+  allLinksOf,
   compactStatesOf,
   genericOf,
   linksOf,
   linksTo,
-  linkTypesOf,
   REMOVES,
   reactionsOf,
   reactionsTo,
@@ -107,11 +107,11 @@ export function createMessageLists(context: ReadContext): MessageLists {
   const byFid = <Query extends FidQuery & TimeRange>(
     list: TimeList<StoredMessage, readonly ["int", "hash"]>,
     needed: Needed,
-    sourcesOf: (query: Query) => Sources,
+    sourcesOf: (query: Query, turns: Turns) => Sources | Promise<Sources>,
   ): MessageList<Query> => {
     return async (query, format, reader) =>
-      readListOf(context, { fid: query.fid, needed, reader }, (turns) =>
-        readTimeList(list, sourcesOf(query), { page: query, format, turns }),
+      readListOf(context, { fid: query.fid, needed, reader }, async (turns) =>
+        readTimeList(list, await sourcesOf(query, turns), { page: query, format, turns }),
       );
   };
 
@@ -133,8 +133,6 @@ export function createMessageLists(context: ReadContext): MessageLists {
       : idsOfTarget(context, target).flatMap((id) =>
           typesOf(reactionType).map((type) => reactionsTo(context, id, type)),
         );
-  const allLinks = (fid: number): Sources =>
-    linkTypesOf(context, fid).flatMap((type) => linksOf(context, fid, type));
   const verifications =
     (kinds: typeof ADDS | typeof ADDS_AND_REMOVES) =>
     (query: FidQuery): Sources => [genericOf(context, query.fid, Store.Verifications, kinds)];
@@ -168,8 +166,8 @@ export function createMessageLists(context: ReadContext): MessageLists {
       const refusal = targetError(cast, "Target not specified") ?? reactionTypeError(reactionType);
       return refusal ?? (reactionType ? undefined : invalidParam("reaction_type is required"));
     }),
-    linksByFid: byFid<LinksByFidQuery>(LISTS.linksByFid, "all", ({ fid, linkType = "" }) =>
-      linkType === "" ? allLinks(fid) : linksOf(context, fid, storedLinkType(linkType)),
+    linksByFid: byFid<LinksByFidQuery>(LISTS.linksByFid, "all", ({ fid, linkType = "" }, turns) =>
+      linkType === "" ? allLinksOf(context, fid, turns) : linksOf(context, fid, storedLinkType(linkType)),
     ),
     linksByTarget: overAll<LinksByTargetQuery, readonly ["int", "int", "int"]>(
       LISTS.linksByTarget,
@@ -192,8 +190,8 @@ export function createMessageLists(context: ReadContext): MessageLists {
       ...BOTH_TYPES.map((type) => reactionsOf(context, fid, type)),
       genericOf(context, fid, Store.Reactions, REMOVES),
     ]),
-    allLinkMessagesByFid: byFid(LISTS.allLinkMessagesByFid, "all", ({ fid }) => [
-      ...allLinks(fid),
+    allLinkMessagesByFid: byFid(LISTS.allLinkMessagesByFid, "all", async ({ fid }, turns) => [
+      ...(await allLinksOf(context, fid, turns)),
       genericOf(context, fid, Store.Links, REMOVES),
     ]),
     allVerificationMessagesByFid: byFid(

@@ -12,6 +12,7 @@ import {
   storedReactions,
   storedUserData,
 } from "../stored-message.ts";
+import type { Turns } from "../turns.ts";
 import { type BothWays, bothWays, keyedSource, pick, type RowSource } from "./merge-sources.ts";
 
 type Source = RowSource<StoredMessage>;
@@ -108,12 +109,15 @@ export const linksOf = (on: MessageDb, fid: number, type: number | string): Sour
 export const linksTo = (on: MessageDb, targetFid: number, type: number | string): Source[] =>
   linksByTarget.map((one) => linkSource(on, one, targetFid, type, ({ fid }) => fid));
 
-/** Returns the stored types of the links of an author. */
-export function linkTypesOf({ db }: MessageDb, fid: number): (number | string)[] {
-  const types: (number | string)[] = [];
-  for (let row = db.get(linkTypeAfter, fid, 0); row; row = db.get(linkTypeAfter, fid, row.type))
-    types.push(row.type);
-  return types;
+/** Returns the links of all types by an author, who may have as many types as links. */
+export async function allLinksOf(on: MessageDb, fid: number, turns: Turns): Promise<Source[]> {
+  const sources: Source[] = [];
+  for (let row = on.db.get(linkTypeAfter, fid, 0); row; row = on.db.get(linkTypeAfter, fid, row.type)) {
+    sources.push(...linksOf(on, fid, row.type));
+    const turn = turns.next();
+    if (turn) await turn;
+  }
+  return sources;
 }
 
 function linkSource(
