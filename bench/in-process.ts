@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { createAdmission } from "../src/admission/admission.ts";
 import { Budget } from "../src/admission/budget.ts";
 import { apiPlugins } from "../src/api/plugins.ts";
-import { neverStale } from "../src/auth/custody.ts";
+import { neverStale } from "../src/auth/owners/custody.ts";
 import { indexPath, openIndexReader } from "../src/db/index/database.ts";
 import { CommitSequence } from "../src/db/index/log/commit-sequence.ts";
 import { openState, statePath } from "../src/db/state/database.ts";

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Static } from "@sinclair/typebox";
 import { type AuditEntry, type AuditStore, recordRefusal } from "../audit/audit-store.ts";
-import type { CustodyOf } from "../auth/custody.ts";
+import { isSameAddress } from "../auth/owners/custody.ts";
+import type { Owners } from "../auth/owners/owners.ts";
 import type { SigningOwner } from "../auth/verify.ts";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import { randomBase58 } from "../lib/base58.ts";
@@ -18,13 +19,7 @@ import {
   RotateApiKeyRequest,
   UpdateApiKeyRequest,
 } from "./api-key-fields.ts";
-import {
-  type ApiKey,
-  type ApiKeyChanges,
-  type ApiKeyStore,
-  inactiveReason,
-  type UsageRow,
-} from "./api-key-store.ts";
+import type { ApiKey, ApiKeyChanges, ApiKeyStore, UsageRow } from "./api-key-store.ts";
 import { createKeyPrefix, createKeyText, keySecret } from "./key-text.ts";
 
 const ID_CHARS = 16;
@@ -76,8 +71,11 @@ export interface ApiKeyService extends Pick<OwnedService<ApiKey>, "get" | "list"
     id: string,
     days: { readonly fromDay: number; readonly toDay: number },
   ): Promise<Result<UsageRow[], Refusal>>;
-  /** Returns why a key does not act for its owner; null if it does. */
-  inactiveReason(key: ApiKey): string | null;
+  /**
+   * Returns why a key does not act for its owner; null if it does. A key belongs to the custody address that created it, so after a
+   * transfer of the fid it is inactive until the new custody address activates it. While the fid is unknown, its owner is not checked.
+   */
+  inactiveReason(key: Pick<ApiKey, "active" | "custody" | "ownerFid">): Promise<string | null>;
   readonly limits: KeyLimits;
 }
 
@@ -92,14 +90,13 @@ export function createApiKeyService(options: {
   readonly settings: OwnedSettings;
   readonly limits: KeyLimits;
   readonly serviceName: string;
-  /** Returns the custody address from the index. */
-  readonly custodyOf: CustodyOf;
+  readonly owners: Pick<Owners, "newest">;
   /** Reports whether an app exists and belongs to the fid. */
   readonly ownsApp: (fid: number, appId: string) => Promise<boolean>;
   /** Clears the key caches of all HTTP workers in this process. */
   readonly forgetKeys: () => void;
 }): ApiKeyService {
-  const { store, audit, clock, settings, limits, serviceName, custodyOf, ownsApp, forgetKeys } = options;
+  const { store, audit, clock, settings, limits, serviceName, owners, ownsApp, forgetKeys } = options;
   const parts = createOwnedParts({ ...options, noun: "API key", idKey: "api_key_id" });
 
   /**
@@ -168,7 +165,11 @@ export function createApiKeyService(options: {
     limits,
     get: parts.get,
     list: parts.list,
-    inactiveReason: (key) => inactiveReason(key, custodyOf),
+    async inactiveReason({ active, custody, ownerFid }) {
+      if (!active) return "deactivated";
+      const current = await owners.newest(ownerFid);
+      return current === undefined || isSameAddress(current, custody) ? null : "custody changed";
+    },
 
     async create(actor, body) {
       const { fid, custody } = actor;

@@ -1,4 +1,3 @@
-import type { CustodyOf } from "../auth/custody.ts";
 import { sql } from "../db/state/sql.ts";
 import { stateSecs } from "../db/state/state-clock.ts";
 import type { StateDb, Sweep, Tx } from "../db/state/state-db.ts";
@@ -41,7 +40,7 @@ export const apiKeys = table(
     prefix: text(),
     scopes: json<readonly Scope[]>(),
     app_id: nullable(text()),
-    /** Set by the owner; see `inactiveReason`. */
+    /** Set by the owner. A key also stops with a transfer of the fid. */
     active: flag(),
     /** Custody address of the owner when the key was created or activated, 20 bytes. */
     custody: bytes(),
@@ -231,18 +230,4 @@ export function usageSweep(db: StateDb): Sweep {
 
 function toUsageRow({ api_key_id: apiKeyId, day, route, ...counts }: Row<typeof apiKeyUsage>): UsageRow {
   return { apiKeyId, day, route, counts };
-}
-
-/**
- * Returns why a key does not act for its owner; null if it does. A key belongs to the custody address that created it, so after a
- * transfer of the fid it is inactive until the new custody address activates it. If the index does not know the fid yet, the custody is
- * not checked.
- */
-export function inactiveReason(
-  { active, custody, ownerFid }: Pick<ApiKey, "active" | "custody" | "ownerFid">,
-  custodyOf: CustodyOf,
-): string | null {
-  if (!active) return "deactivated";
-  const current = custodyOf(ownerFid);
-  return current === undefined || Buffer.compare(current, custody) === 0 ? null : "custody changed";
 }

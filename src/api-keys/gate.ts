@@ -1,4 +1,4 @@
-import type { StaleReason } from "../auth/custody.ts";
+import type { StaleReason } from "../auth/owners/custody.ts";
 import { basePathOf, type ServiceNames } from "../config/names.ts";
 import { ANONYMOUS, type ApiKeyCaller, invalidKey, missingScope, type Scope } from "../http/caller.ts";
 import { ApiError } from "../http/errors.ts";

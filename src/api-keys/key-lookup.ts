@@ -1,13 +1,13 @@
 import { timingSafeEqual } from "node:crypto";
-import type { ConfirmedCustodyOf } from "../auth/confirmed-owners.ts";
-import type { CustodyOf } from "../auth/custody.ts";
+import { isSameAddress } from "../auth/owners/custody.ts";
+import type { Owners } from "../auth/owners/owners.ts";
 import { secretOf } from "../auth/send-key.ts";
 import { secretDigest } from "../db/state/secret.ts";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import type { ApiKeyCaller } from "../http/caller.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { KeyLimits } from "./api-key-service.ts";
-import { type ApiKey, type ApiKeyStore, inactiveReason } from "./api-key-store.ts";
+import type { ApiKey, ApiKeyStore } from "./api-key-store.ts";
 import { keyDigest } from "./key-text.ts";
 
 /** The cache is cleared when it is full. */
@@ -16,7 +16,7 @@ const MAX_KEYS = 4_096;
 /** What the store returned for a key. */
 interface KnownKey {
   readonly caller: ApiKeyCaller;
-  readonly key: Pick<ApiKey, "active" | "custody" | "ownerFid">;
+  readonly key: Pick<ApiKey, "custody" | "ownerFid">;
   /** When the key or its secret expires, in unix seconds. Null for never. */
   readonly expiresAt: number | null;
   /** The epoch before the store was asked. */
@@ -74,10 +74,7 @@ export interface KeyLookupDeps {
   readonly store: Pick<ApiKeyStore, "findBySecret">;
   /** Returns the version of an owner's bans and private mutes. Changes to them raise the key epoch. */
   readonly rulesVersionOf: (ownerFid: number) => Promise<number>;
-  /** Returns the custody address from the index. */
-  readonly custodyOf: CustodyOf;
-  /** Asked if the custody address in the index differs from that of a key. Default: the index. */
-  readonly confirmedCustodyOf?: ConfirmedCustodyOf;
+  readonly owners: Pick<Owners, "inIndex" | "isOwner">;
   readonly clock: Clock;
   readonly limits: KeyLimits;
   readonly memory: KeyMemory;
@@ -89,13 +86,12 @@ export function createKeyLookup(deps: KeyLookupDeps) {
   const {
     store,
     rulesVersionOf,
-    custodyOf,
+    owners,
     clock,
     limits,
     memory,
     monotonicMs = () => performance.now(),
   } = deps;
-  const { confirmedCustodyOf = custodyOf } = deps;
   const keys = new KnownKeys();
 
   async function ask(text: string): Promise<KnownKey | undefined> {
@@ -110,17 +106,18 @@ export function createKeyLookup(deps: KeyLookupDeps) {
       caller: callerOfKey(key, await rulesVersionOf(key.ownerFid), limits),
       expiresAt: earlier(key.expiresAt, secret.expiresAt),
     };
-    return (await actsNow(known)) ? known : undefined;
+    const { active, ownerFid, custody } = key;
+    return !isOver(known) && active && (await owners.isOwner(ownerFid, custody)) !== false
+      ? known
+      : undefined;
   }
 
   const isOver = ({ expiresAt }: KnownKey) => expiresAt !== null && expiresAt <= nowSecs(clock);
 
-  /** The custody address was confirmed when the key was created, so only a change of it has to be confirmed. */
-  async function actsNow(known: KnownKey): Promise<boolean> {
-    if (isOver(known)) return false;
-    if (!known.key.active || inactiveReason(known.key, custodyOf) === null) return known.key.active;
-    const custody = await confirmedCustodyOf(known.key.ownerFid);
-    return inactiveReason(known.key, () => custody) === null;
+  /** Reports whether the index has another owner. Who that is remains open while the state does not respond. */
+  function hasOtherOwner({ ownerFid, custody }: KnownKey["key"]): boolean {
+    const current = owners.inIndex(ownerFid);
+    return current !== undefined && !isSameAddress(current, custody);
   }
 
   /** Returns the cached key, unless the node may have missed a change. */
@@ -154,8 +151,8 @@ export function createKeyLookup(deps: KeyLookupDeps) {
         return known?.caller;
       } catch (cause) {
         const known = cause instanceof StateUnavailable ? remembered(text) : undefined;
-        if (known === undefined) throw cause;
-        return (await actsNow(known)) ? known.caller : undefined;
+        if (known === undefined || hasOtherOwner(known.key)) throw cause;
+        return isOver(known) ? undefined : known.caller;
       }
     },
   };

@@ -35,8 +35,7 @@ const ended = (message: string) => new ApiError("unauthorized", message, { code:
  * spend no nonce: repeating one within a minute only shows the same again.
  */
 export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): VerifySession {
-  const { names, clock, stateClock, nonces, custodyOf, staleReason, isPaused } = deps;
-  const { confirmedCustodyOf = custodyOf } = deps;
+  const { names, clock, stateClock, nonces, owners, staleReason, isPaused } = deps;
   const readHeaders = createSessionHeadersReader(names);
   // Nonces of both kinds share a table, and with it the time until which it is complete.
   const nonceSecs = Math.max(deps.windowSecs, WINDOW_SECS);
@@ -73,16 +72,11 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
     const body = await readBody();
     // It may have ended while the body arrived.
     const session = body.byteLength === 0 ? found : await findSession();
-    let custody = custodyOf(fid);
-    // The custody address that created the session was confirmed at that time. A different one must be confirmed before it ends the
-    // session.
-    if (custody && Buffer.compare(custody, session.custody) !== 0) custody = await confirmedCustodyOf(fid);
-    if (custody && Buffer.compare(custody, session.custody) !== 0) {
-      throw ended("the session ended when the fid got another custody address");
-    }
     const stale = await staleReason();
     if (stale !== undefined) throw new ApiError("unavailable", `signed operations have to wait: ${stale}`);
-    if (!custody) throw unauthorized("unknown fid");
+    const isOwner = await owners.isOwner(fid, session.custody);
+    if (isOwner === undefined) throw unauthorized("unknown fid");
+    if (!isOwner) throw ended("the session ended when the fid got another custody address");
     const message = {
       service: names.segment,
       sessionId,

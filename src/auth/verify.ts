@@ -3,9 +3,9 @@ import { ApiError, pausedByOperator, wrongOp } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../protocol/fid.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
-import type { ConfirmedCustodyOf } from "./confirmed-owners.ts";
-import type { CustodyOf, StaleReason } from "./custody.ts";
 import type { NonceStore } from "./nonce-store.ts";
+import { isSameAddress, type StaleReason } from "./owners/custody.ts";
+import type { Owners } from "./owners/owners.ts";
 import type { SessionLookup } from "./session.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";
 import { createSignedOpHasher, isWellFormedSignature, recoverSigner } from "./typed-data.ts";
@@ -31,10 +31,7 @@ export interface AuthDeps {
   readonly nonces: NonceStore;
   /** Undefined if the operator has disabled sessions. */
   readonly sessions: SessionLookup | undefined;
-  /** The address in the index. */
-  readonly custodyOf: CustodyOf;
-  /** The address that decisions rely on. Default: the one in the index. */
-  readonly confirmedCustodyOf?: ConfirmedCustodyOf;
+  readonly owners: Owners;
   /** Undefined without an Optimism RPC: then only keys can sign. */
   readonly contracts?: OwnerContracts | undefined;
   /** While it returns a reason, a custody address in the index may be outdated. */
@@ -79,8 +76,7 @@ const unauthorized = (message: string) => new ApiError("unauthorized", message);
  * would otherwise be valid for another query.
  */
 export function createVerify(deps: AuthDeps): Verify {
-  const { names, clock, windowSecs, nonces, custodyOf, staleReason, isPaused } = deps;
-  const { confirmedCustodyOf = custodyOf, contracts } = deps;
+  const { names, clock, windowSecs, nonces, owners, contracts, staleReason, isPaused } = deps;
   const readHeaders = createSignedHeadersReader(names, contracts !== undefined);
   let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;
 
@@ -97,8 +93,8 @@ export function createVerify(deps: AuthDeps): Verify {
     if (verdict === "busy" || verdict === "unavailable")
       throw new ApiError("unavailable", "the contract of the custody address could not be asked; try again");
     if (verdict === "invalid") return false;
-    const confirmed = await confirmedCustodyOf(fid, address);
-    return confirmed !== undefined && Buffer.compare(confirmed, address) === 0;
+    const confirmed = await owners.custodyOf(fid, address);
+    return confirmed !== undefined && isSameAddress(confirmed, address);
   }
 
   return async ({ headers, bodyHash, op, client }) => {
@@ -115,7 +111,8 @@ export function createVerify(deps: AuthDeps): Verify {
     if (fid === UNKNOWN_FID) throw unauthorized("unknown fid");
     if (!contracts && !isWellFormedSignature(signature)) throw unauthorized("signature is not valid");
     // Checked again below. A lagging index may not contain the fid yet; that is reported after the signature check.
-    if (!custodyOf(fid) && (await staleReason()) === undefined) throw unauthorized("unknown fid");
+    if (!owners.inIndex(fid) && (await staleReason()) === undefined && !(await owners.newest(fid)))
+      throw unauthorized("unknown fid");
     const requestHash = await bodyHash();
     // Created at the first request, so that startup does not wait for its hashes.
     digestOf ??= createSignedOpHasher(names);
@@ -124,20 +121,25 @@ export function createVerify(deps: AuthDeps): Verify {
     if (!signer && !contracts) throw unauthorized("signature is not valid");
     const stale = await staleReason();
     if (stale !== undefined) throw new ApiError("unavailable", `signed operations have to wait: ${stale}`);
-    const custody = signer ? await confirmedCustodyOf(fid, signer) : custodyOf(fid);
+    const custody = await (signer ? owners.custodyOf(fid, signer) : owners.newest(fid));
     if (!custody) throw unauthorized("unknown fid");
-    const isByKey = signer !== undefined && Buffer.compare(signer, custody) === 0;
+    const isByKey = signer !== undefined && isSameAddress(signer, custody);
     if (!isByKey && !(await acceptsAsContract(fid, custody, { digest, signature, client }))) {
-      throw unauthorized("signature is not by the custody address of the fid");
+      throw notByCustody();
     }
     if (signed.op !== op) {
       throw wrongOp(op);
     }
+    if (!(await owners.recordAct(fid, custody))) throw notByCustody();
     // A request signed a whole window in the future is valid for two windows from now.
     const isFirst = await nonces.spend({ fid, nonce }, { ...times, expiresAt: now + 2 * windowSecs });
     if (!isFirst) throw nonceSpent();
     return { fid, custody };
   };
+}
+
+function notByCustody(): ApiError {
+  return unauthorized("signature is not by the custody address of the fid");
 }
 
 function nonceSpent(): ApiError {

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { unwrapOrThrow } from "../api/respond.ts";
-import type { StaleReason } from "../auth/custody.ts";
+import type { StaleReason } from "../auth/owners/custody.ts";
 import { ApiError } from "../http/errors.ts";
 import { clientKeyOf, exchangeOf } from "../http/exchange.ts";
 import { captureBody, jsonBodyDecoder, rawBody } from "../http/request/body.ts";

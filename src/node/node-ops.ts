@@ -5,7 +5,7 @@ import {
   type MetricValue,
   type Registry,
 } from "prom-client";
-import type { StaleReason } from "../auth/custody.ts";
+import type { StaleReason } from "../auth/owners/custody.ts";
 import type { WebBuild } from "../console/web-build.ts";
 import { ApiError } from "../http/errors.ts";
 import type { HttpFigures } from "../http/metrics/http-metrics.ts";

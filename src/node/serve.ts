@@ -126,8 +126,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     loopbackTargets.push(...demo.targets);
     shutdown.add("demo", () => demo.stop());
   }
-  const upstream = watchUpstream(common, channels.upstream);
-  signals.isBehind = upstream !== undefined;
+  const follower = channels.upstream;
+  const upstream = watchUpstream(common, follower, signals);
   liveness = createLiveness({ progress: upstream && (() => upstream.latest()), clock: common.clock });
   const streamSlots = openStreamSlots(common, admission, () => lagSecsOf(upstream?.latest()));
   let isStarted = false;
@@ -138,7 +138,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const replaced = await watchForReplacement(files);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
   const openChecks = config.console.enabled ? (await import("./compose/checks.ts")).openChecks : undefined;
-  const checks = await openChecks?.({ common, nodeId, db, state, connectState, upstream });
+  const checks = await openChecks?.({ common, nodeId, db, state, connectState, upstream, follower });
   const { partMetrics, stateWatch, storageWatch, sources, indexSize, ...ops } = createNodeOps({
     common,
     db,

@@ -1,5 +1,6 @@
 import type { AuditEntry } from "../audit/audit-store.ts";
-import type { CustodyOf } from "../auth/custody.ts";
+import { CUSTODY_MOVED } from "../auth/owners/custody.ts";
+import { isUncertain, type Owners } from "../auth/owners/owners.ts";
 import type { Severity } from "../checks/check.ts";
 import { OWNER_CHECKS } from "../checks/owners/owner-table.ts";
 import { CHECK_TABLE } from "../checks/table.ts";
@@ -23,7 +24,7 @@ export interface ChannelsDeps {
   /** Undefined without a master key. */
   readonly sealer: Sealer | undefined;
   readonly pushHosts: readonly string[];
-  readonly custodyOf: CustodyOf;
+  readonly owners: Pick<Owners, "newest" | "isOwner">;
   /** Name of the service. */
   readonly service: string;
   readonly clock: Clock;
@@ -60,14 +61,19 @@ const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
 
 /**
  * Reports whether a channel is active. Like an API key, a channel belongs to the custody address that created it, and ends when the fid
- * is transferred. If the index does not know the fid yet, the channel counts as active.
+ * is transferred. It is not active while it is uncertain who owns the fid. If the fid is not known yet, the channel counts as active.
  */
-export function acts(
+export async function acts(
   { ownerFid, custody }: Pick<NoticeChannel, "ownerFid" | "custody">,
-  custodyOf: CustodyOf,
-): boolean {
-  const current = ownerFid === OPERATOR ? undefined : custodyOf(ownerFid);
-  return current === undefined || isOfCustody(custody, current);
+  owners: Pick<Owners, "isOwner">,
+): Promise<boolean> {
+  if (ownerFid === OPERATOR || custody === null) return true;
+  try {
+    return (await owners.isOwner(ownerFid, custody)) !== false;
+  } catch (cause) {
+    if (isUncertain(cause)) return false;
+    throw cause;
+  }
 }
 
 /** Returns the checks whose incidents an owner or the operator may receive. Checks that only Prometheus evaluates are left out. */
@@ -81,7 +87,7 @@ export function checksOf(ownerFid: number): readonly NamedCheck[] {
  * transaction.
  */
 export function createChannels(deps: ChannelsDeps, { ownerFid, custody, maxChannels }: ChannelOwner) {
-  const { store, guard, sealer, custodyOf, clock } = deps;
+  const { store, guard, sealer, owners, clock } = deps;
   const isOperator = ownerFid === OPERATOR;
   const own = (channelId: string) => ({ channelId, ownerFid, custody });
 
@@ -108,7 +114,7 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, custody, maxChann
       const checked = await guard.check(url, isOperator ? "notices" : `fid:${ownerFid}`);
       if (!checked.ok) return wrong(`${target.kind === "push" ? "endpoint" : "url"} ${checked.error.reason}`);
       // The DNS lookup takes as long as the host's name server wants, and that server may belong to the previous owner of the fid.
-      if (!acts(owned, custodyOf)) return wrong("the custody address of the fid has changed in the meantime");
+      if (!(await acts(owned, owners))) return wrong(CUSTODY_MOVED);
       // Incidents of owners' records are hardly ever critical.
       const { label, severity = isOperator ? "critical" : "notice", checks = [] } = request;
       const channel: NoticeChannel = {
@@ -130,7 +136,9 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, custody, maxChann
         lastAt: null,
         lastError: null,
       };
-      if ((await store.add(channel, maxChannels, auditOf?.(id))) === "full")
+      const added = await store.add(channel, maxChannels, auditOf?.(id));
+      if (added === "moved") return wrong(CUSTODY_MOVED);
+      if (added === "full")
         return err({
           isFull: true,
           message: isOperator

@@ -51,7 +51,7 @@ const MAX_UNDER_WAY = 2 * MAX_CALLS;
 const FAULT_INTERVAL_MS = 60_000;
 
 export function createNotices(deps: NoticesDeps) {
-  const { store, sealer, custodyOf, isBehind, clock, log } = deps;
+  const { store, sealer, owners, isBehind, clock, log } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   let isQueueing = false;
   let isBound = false;
@@ -74,13 +74,13 @@ export function createNotices(deps: NoticesDeps) {
   }
 
   /**
-   * Binds channels that have no custody address yet to the fid's current one. A channel whose fid the index does not know yet waits for a
-   * later start.
+   * Binds channels that have no custody address yet to the fid's current one, once the index is current. A channel whose fid is not known
+   * yet waits for a later start.
    */
   async function bindChannels(): Promise<void> {
-    if (isBound) return;
+    if (isBound || isBehind()) return;
     for (const { channelId, ownerFid } of await store.listUnbound()) {
-      const custody = custodyOf(ownerFid);
+      const custody = await owners.newest(ownerFid);
       if (custody) await store.bind(channelId, custody);
     }
     isBound = true;
@@ -94,7 +94,7 @@ export function createNotices(deps: NoticesDeps) {
     const thisHour = Math.floor(now / HOUR_SECS);
     const settle = (outcome: Parameters<NoticeStore["settle"]>[1]) =>
       store.settle({ channelId, claims }, outcome, nowSecs(clock));
-    if (!acts(channel, custodyOf)) {
+    if (!(await acts(channel, owners))) {
       const done = due.filter(({ sentAt }) => sentAt <= now - HOUR_SECS);
       const { attempts } = channel;
       await settle({ done, sent: 0, attempts, last: undefined, retryAt: now + IDLE_SECS });
@@ -126,7 +126,7 @@ export function createNotices(deps: NoticesDeps) {
     let count = 0;
     for (const { queued, notice } of messages) {
       // The fid may be transferred between two calls.
-      if (!acts(channel, custodyOf)) break;
+      if (!(await acts(channel, owners))) break;
       const [first] = queued;
       const id = `${channelId}.${first?.incidentId ?? ""}.${first?.sentAt ?? 0}`;
       end = target

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { AuditEntry } from "../audit/audit-store.ts";
+import { CUSTODY_MOVED } from "../auth/owners/custody.ts";
 import { SESSION_ACCESS, type Session, type SessionAccess } from "../auth/session.ts";
 import type { SigningOwner } from "../auth/verify.ts";
 import type { OwnOrigin } from "../http/request/own-origin.ts";
@@ -133,8 +134,8 @@ export function createSessionService(deps: {
         expiresAt: now + ttlSecs,
         lastUsedAt: null,
       };
-      await store.create(session, MAX_SESSIONS, auditOf("session.create", actor));
-      return ok(session);
+      const isCreated = await store.create(session, MAX_SESSIONS, auditOf("session.create", actor));
+      return isCreated ? ok(session) : refused("unauthorized", CUSTODY_MOVED);
     },
 
     /** Lists the live sessions of a custody address, newest first. */

@@ -1,4 +1,5 @@
 import { type AuditEntry, addAuditEntry } from "../audit/audit-store.ts";
+import { hasMoved } from "../auth/owners/custody-store.ts";
 import type { Session, SessionAccess, SessionLookup } from "../auth/session.ts";
 import { type SqlValue, sql } from "../db/state/sql.ts";
 import type { StateDb, Sweep } from "../db/state/state-db.ts";
@@ -45,8 +46,11 @@ export type WhichSessions = { readonly sessionId: string } | "all";
  * the same transaction.
  */
 export interface SessionStore extends SessionLookup {
-  /** Adds a session. Ends sessions of earlier custody addresses of its owner, and the oldest ones above `cap`. */
-  create(session: Session, cap: number, audit: AuditEntry): Promise<void>;
+  /**
+   * Adds a session. Ends sessions of earlier custody addresses of its owner, and the oldest ones above `cap`. Returns false, without a
+   * change, if the owner has acted by a later custody address.
+   */
+  create(session: Session, cap: number, audit: AuditEntry): Promise<boolean>;
   /** Lists the unexpired sessions of an owner, newest first. */
   listByOwner(ownerFid: number, nowSecs: number): Promise<Session[]>;
   /** Ends sessions of an owner. Returns whether there were any. */
@@ -97,13 +101,18 @@ export function createSessions(db: StateDb): SessionStore {
     },
     listByOwner: async (ownerFid, nowSecs) => (await db.all(byOwner, ownerFid, nowSecs)).map(codec.toRecord),
 
-    create: db.decision("sessions.create", async (tx, session: Session, cap: number, audit: AuditEntry) => {
-      const { ownerFid, custody, createdAt } = session;
-      await tx.lock("owner", `sessions:${ownerFid}`);
-      await tx.run(endOthers, ownerFid, custody, createdAt, cap - 1);
-      await tx.run(insert, ...codec.values(session));
-      await addAuditEntry(tx, audit);
-    }),
+    create: db.decision<Parameters<SessionStore["create"]>, boolean>(
+      "sessions.create",
+      async (tx, session, cap, audit) => {
+        const { ownerFid, custody, createdAt } = session;
+        await tx.lock("owner", `sessions:${ownerFid}`);
+        if (await hasMoved(tx, ownerFid, custody)) return false;
+        await tx.run(endOthers, ownerFid, custody, createdAt, cap - 1);
+        await tx.run(insert, ...codec.values(session));
+        await addAuditEntry(tx, audit);
+        return true;
+      },
+    ),
 
     end: db.decision<[ownerFid: number, which: WhichSessions, audit: AuditEntry], boolean>(
       "sessions.end",

@@ -1,5 +1,5 @@
-import type { Owners } from "../auth/confirmed-owners.ts";
-import { custodyFromIndex } from "../auth/custody.ts";
+import { custodyFromIndex } from "../auth/owners/custody.ts";
+import type { Owners } from "../auth/owners/owners.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
 import { canonicalKey } from "../protocol/auth-address.ts";

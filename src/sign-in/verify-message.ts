@@ -1,6 +1,6 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { UnconfirmedError } from "../auth/confirmed-owners.ts";
-import type { StaleReason } from "../auth/custody.ts";
+import type { StaleReason } from "../auth/owners/custody.ts";
+import { UnconfirmedError } from "../auth/owners/owners.ts";
 import { parseSignIn, type SignInMessage } from "../auth/siwe.ts";
 import { type Err, err, ok, type Result } from "../lib/result.ts";
 import { recoverAddress } from "../protocol/validate/eth.ts";

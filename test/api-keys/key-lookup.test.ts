@@ -5,6 +5,7 @@ import { createKeyText, keySecret } from "../../src/api-keys/key-text.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { StateUnavailable } from "../../src/db/state/unavailable.ts";
 import { ManualClock } from "../support/clock.ts";
+import { ownersBy } from "../support/owners.ts";
 import { openStateFile } from "../support/state-file.ts";
 import { localStores } from "../support/state-stores.ts";
 import { apiKeyItems } from "./api-key-items.ts";
@@ -41,7 +42,7 @@ beforeEach(async () => {
         return store.findBySecret(digest, nowSecs);
       },
     },
-    custodyOf: () => custody,
+    owners: ownersBy(() => custody),
     clock,
     limits: LIMITS,
     memory: signals,
@@ -135,10 +136,12 @@ describe("a key found by a read", () => {
     expect(await lookup.findForRead(text)).toBeUndefined();
   });
 
-  test("stops working under a new custody address while the store does not respond", async () => {
+  test("stops working under a new custody address, while the store does not respond without saying that it has ended", async () => {
     await use();
-    isAway = true;
     custody = new Uint8Array(20).fill(9);
+    isAway = true;
+    expect(await faultOfRead()).toBeInstanceOf(StateUnavailable);
+    isAway = false;
     expect(await lookup.findForRead(text)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { signedOperations } from "../../src/api/operations.ts";
-import { custodyFromIndex } from "../../src/auth/custody.ts";
+import { createOwners } from "../../src/auth/owners/owners.ts";
 import { hashBody } from "../../src/auth/signed-routes.ts";
 import { createVerify } from "../../src/auth/verify.ts";
 import { serviceNames } from "../../src/config/names.ts";
@@ -33,7 +33,7 @@ test("hashes the body only after all checks of the headers have passed", async (
       isSpent: async ({ nonce }) => spent.has(Buffer.from(nonce).toString("hex")),
       spend: async ({ nonce }) => spent.add(Buffer.from(nonce).toString("hex")) !== undefined,
     },
-    custodyOf: custodyFromIndex(signed.api.node.db),
+    owners: createOwners({ db: signed.api.node.db }),
     sessions: undefined,
     isPaused: () => false,
     staleReason: async () => undefined,

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { signedOperations } from "../../src/api/operations.ts";
-import { custodyFromIndex } from "../../src/auth/custody.ts";
+import { type ConfirmRpc, createOwners } from "../../src/auth/owners/owners.ts";
 import type { SessionLookup } from "../../src/auth/session.ts";
-import type { AuthDeps } from "../../src/auth/verify.ts";
 import { createVerifySession, type VerifySession } from "../../src/auth/verify-session.ts";
 import { serviceNames } from "../../src/config/names.ts";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
@@ -60,12 +59,17 @@ const by = (session: TestSession, call: SessionCall) => callBySession(signed, se
 
 /** The verification of another thread, over the same state. */
 function newVerifier(
-  changes: { markUsed?: SessionLookup["markUsed"]; db?: IndexDatabase } & Partial<
-    Pick<AuthDeps, "custodyOf" | "confirmedCustodyOf">
-  > = {},
+  changes: {
+    markUsed?: SessionLookup["markUsed"];
+    db?: IndexDatabase;
+    confirmCustody?: ConfirmRpc["confirmCustody"];
+  } = {},
 ) {
   const { clock } = signed.api.node;
-  const { nonces, sessions } = localStores(signed.api.state, { clock });
+  const { nonces, sessions, custodies } = localStores(signed.api.state, { clock });
+  const { db = signed.api.node.db, confirmCustody } = changes;
+  const confirmKey = () => Promise.reject(new Error("no key is asked for"));
+  const confirm = confirmCustody && { confirmCustody, confirmKey };
   const deps = {
     names: serviceNames("svc"),
     clock,
@@ -73,8 +77,7 @@ function newVerifier(
     windowSecs: 300,
     nonces,
     sessions,
-    custodyOf: changes.custodyOf ?? custodyFromIndex(changes.db ?? signed.api.node.db),
-    confirmedCustodyOf: changes.confirmedCustodyOf,
+    owners: createOwners({ db, custodies, confirm }),
     isPaused: () => false,
     staleReason: async () => undefined,
     log: silentLog,
@@ -340,8 +343,9 @@ describe("check 21: the checks of a request, in their order", () => {
       operation: signedOperations.listApps,
     });
 
-  test("a session of an fid that the index does not have is 401", async () => {
+  test("a session of an fid that no node knows is 401", async () => {
     const session = await createSession(signed, 4);
+    signed.api.state.sqlite.run("DELETE FROM custodies WHERE fid = 4");
     using empty = startTestNode();
     await expect(readBy(newVerifier({ db: empty.db }), session)).rejects.toThrow("unknown fid");
     expect(await readBy(newVerifier(), session)).toMatchObject({ ownerFid: 4 });
@@ -448,33 +452,24 @@ describe("check 22: a session ends", () => {
 
   test("when another custody address is confirmed, and not when one node shows it", async () => {
     const session = await createSession(signed, 8);
-    const own = custodyFromIndex(signed.api.node.db)(8);
+    const own = custodyWallet(8).address;
     const other = makeWallet("another owner of 8").address;
-    const attempt = (custodyOf: AuthDeps["custodyOf"], confirmedCustodyOf: AuthDeps["confirmedCustodyOf"]) =>
-      newVerifier({ custodyOf, confirmedCustodyOf })({
+    const attempt = (confirmCustody: ConfirmRpc["confirmCustody"]) =>
+      newVerifier({ confirmCustody })({
         method: "GET",
         url: "http://localhost/v2/svc/frame/app/list",
         headers: new Headers(sessionHeaders(session, { ...LIST, signedAt: signed.nowSecs() })),
         body: async () => new Uint8Array(),
         operation: signedOperations.listApps,
       });
-    const unasked = () => {
-      throw new Error("a custody address that is unchanged needs no second node");
-    };
+    const confirmed = async (value: Uint8Array) => ({ isConfirmed: true, value }) as const;
+    const unasked = () => Promise.reject(new Error("an unchanged custody address needs no second node"));
     const live = { sessionId: session.sessionId };
-    expect(await attempt(() => own, unasked)).toMatchObject(live);
-    expect(
-      await attempt(
-        () => other,
-        () => own,
-      ),
-    ).toMatchObject(live);
-    await expect(
-      attempt(
-        () => other,
-        () => other,
-      ),
-    ).rejects.toThrow("another custody address");
+    expect(await attempt(unasked)).toMatchObject(live);
+    signed.api.node.ingestEvent(transferEvent(8, own, other, { block: 3000 }));
+    expect(await attempt(() => confirmed(own))).toMatchObject(live);
+    await expect(attempt(() => confirmed(other))).rejects.toThrow("another custody address");
+    signed.api.node.ingestEvent(transferEvent(8, other, own, { block: 3001 }));
   });
 
   test("when the fid gets another custody address, at once and for good", async () => {

@@ -4,6 +4,7 @@ import { createVerify } from "../../src/auth/verify.ts";
 import { serviceNames } from "../../src/config/names.ts";
 import { ManualClock } from "../support/clock.ts";
 import { silentLog } from "../support/log.ts";
+import { ownersBy } from "../support/owners.ts";
 import { custodyWallet, type SignedCall, signedHeaders } from "../support/signing.ts";
 import { openStateFile } from "../support/state-file.ts";
 import { localStores, SWEEP_MARGIN_SECS } from "../support/state-stores.ts";
@@ -24,7 +25,7 @@ function start() {
     stateClock: clock,
     windowSecs: WINDOW_SECS,
     nonces,
-    custodyOf: (fid) => (fid === FID ? custodyWallet(FID).address : undefined),
+    owners: ownersBy((fid) => (fid === FID ? custodyWallet(FID).address : undefined)),
     sessions: undefined,
     isPaused: () => false,
     staleReason: async () => stale,

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AuditStore } from "../../src/audit/audit-store.ts";
+import type { CustodyStore } from "../../src/auth/owners/custody-store.ts";
 import { FLAP_SECS, type IncidentStore, REMIND_SECS } from "../../src/checks/incident-store.ts";
 import type { OwnerFindings } from "../../src/checks/owners/owner-findings.ts";
 import { createOutboundClient } from "../../src/net/client.ts";
@@ -14,6 +15,7 @@ import { verifyDelivery } from "../../src/webhooks/deliver/sign.ts";
 import { ManualClock } from "../support/clock.ts";
 import { silentLog } from "../support/log.ts";
 import { until } from "../support/manual-time.ts";
+import { ownersBy } from "../support/owners.ts";
 import { createBrowser, startPushService, vapidClaims } from "./push-service.ts";
 
 export interface NoticeFixture extends AsyncDisposable {
@@ -21,6 +23,7 @@ export interface NoticeFixture extends AsyncDisposable {
   readonly store: NoticeStore;
   readonly audit: Pick<AuditStore, "list">;
   readonly findings: OwnerFindings;
+  readonly custodies: CustodyStore;
 }
 
 export const T0 = 1_800_000_000;
@@ -55,7 +58,7 @@ export async function fixtureOf(open: () => Promise<NoticeFixture>, publicUrl = 
       store,
       client: createOutboundClient({ guard, ca: service.ca }),
       guard,
-      custodyOf,
+      owners: ownersBy(custodyOf),
       isBehind: () => upstream.isBehind,
       sealer,
       pushHosts: ["push.example", "*.push.example", "private.example"],

@@ -56,6 +56,7 @@ test("an owner's hook is called when their own webhook fails and when it works a
     store: stores.notices,
     audit: stores.audit,
     findings: stores.ownerFindings,
+    custodies: stores.custodies,
     [Symbol.asyncDispose]: async () => db[Symbol.dispose](),
   });
   await using fixture = await fixtureOf(open, "");

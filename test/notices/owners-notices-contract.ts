@@ -410,6 +410,23 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     expect(called()).toEqual(["/new"]);
   });
 
+  test("a previous owner whose request is verified before the new owner acts adds no channel, and ends none", async () => {
+    await using fixture = await ownersFixture(open);
+    const { actor, owners, addHook, custodies, custodyOf, state } = fixture;
+    const seller = custodyOf(OWNER);
+    const acting = (custody: Uint8Array, blockNumber: number) =>
+      state.custodies.record({ fid: OWNER, custody, blockNumber, logIndex: 0 });
+    await acting(seller, 1);
+    expect(typeof (await addHook(OWNER, "former"))).toBe("string");
+    custodies.set(OWNER, BUYER);
+    await acting(BUYER, 2);
+    await addHook(OWNER, "new");
+    custodies.delete(OWNER);
+    expect(await addHook(OWNER, "late")).toMatchObject({ kind: "badRequest" });
+    expect((await owners.list(actor(OWNER, BUYER))).channels).toMatchObject([{ label: "new" }]);
+    expect((await owners.list(actor(OWNER, seller))).channels).toEqual([]);
+  });
+
   test("what a previous owner's channel has to get is deleted after an hour", async () => {
     await using fixture = await ownersFixture(open);
     const { notices, addHook, fails, custodies, called, clock } = fixture;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
+import type { CustodyStore } from "../../src/auth/owners/custody-store.ts";
 import type { Session } from "../../src/auth/session.ts";
 import type { SessionStore } from "../../src/sessions/session-store.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -7,6 +8,7 @@ import { ManualClock } from "../support/clock.ts";
 export interface SessionFixture extends AsyncDisposable {
   readonly sessions: SessionStore;
   readonly audit: AuditStore;
+  readonly custodies: CustodyStore;
   rows(table: string): Promise<number>;
   /** Does what maintenance does. */
   sweep(): Promise<number>;
@@ -109,6 +111,20 @@ export function sessionStoreContract(
       await sessions.create(session(1), CAP, CREATED);
       await sessions.create(session(2, { custody: bytes(20, 7) }), CAP, CREATED);
       expect(await ids()).toEqual([idOf(2)]);
+    });
+
+    test("a session of a custody address that another one has followed is not created, and ends none", async () => {
+      const { sessions, custodies, ids, actions } = await start();
+      const buyer = bytes(20, 7);
+      const acts = (custody: Uint8Array, blockNumber: number) =>
+        custodies.record({ fid: 3, custody, blockNumber, logIndex: 0 });
+      await acts(session(1).custody, 1);
+      expect(await sessions.create(session(1), CAP, CREATED)).toBe(true);
+      await acts(buyer, 2);
+      expect(await sessions.create(session(2, { custody: buyer }), CAP, CREATED)).toBe(true);
+      expect(await sessions.create(session(3), CAP, CREATED)).toBe(false);
+      expect(await ids()).toEqual([idOf(2)]);
+      expect(await actions()).toHaveLength(2);
     });
 
     test("an owner ends one session or all, and none of another owner; each end is in the audit log", async () => {

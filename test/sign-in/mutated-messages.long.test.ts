@@ -3,7 +3,7 @@ import { createAppClient } from "@farcaster/auth-client";
 import { createPublicClient, custom, type PublicClient } from "viem";
 import { optimism } from "viem/chains";
 import { createSiweMessage, parseSiweMessage, type SiweMessage } from "viem/siwe";
-import { createOwners } from "../../src/auth/confirmed-owners.ts";
+import { createOwners } from "../../src/auth/owners/owners.ts";
 import { type Random, seededRandom } from "../../src/demo/random.ts";
 import { fromHex, type Hex } from "../../src/protocol/validate/eth.ts";
 import { createSignInNonces } from "../../src/sign-in/nonces.ts";
@@ -173,7 +173,7 @@ const STRICTER: Readonly<Record<string, (text: string, signature: string) => boo
 
 test(`check 25: ${MUTATED} mutated messages have the verdict of auth-client, but for stricter rules, which are listed`, async () => {
   const { clock } = api.node;
-  const owners = createOwners(api.reader, undefined);
+  const owners = createOwners({ db: api.reader });
   const people = peopleFromIndex(api.reader, { owners, followed: undefined });
   const nonces = createSignInNonces({ store: localStores(file.db, { clock }).signInNonces, clock });
   const staleReason = async () => undefined;

@@ -5,7 +5,8 @@ import { SHARES } from "../../src/admission/budgets.ts";
 import type { ApiDeps } from "../../src/api/deps.ts";
 import { hubPlugins } from "../../src/api/hub-plugins.ts";
 import { apiPlugins } from "../../src/api/plugins.ts";
-import { type CustodyOf, custodyFromIndex, neverStale, type StaleReason } from "../../src/auth/custody.ts";
+import { neverStale, type StaleReason } from "../../src/auth/owners/custody.ts";
+import type { Owners } from "../../src/auth/owners/owners.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import type { Pausable } from "../../src/cluster/switch-store.ts";
 import type { Config } from "../../src/config/schema.ts";
@@ -142,6 +143,8 @@ export interface TestApiOptions {
   readonly hubReads?: Partial<HubReadDeps>;
   /** What clients may spend. Default: as much as they want, because the tests of a file are one client. */
   readonly shares?: Admission["shares"];
+  /** The state of another API, as of two nodes with an index each over one state. Default: an own one. */
+  readonly state?: StateDatabase;
   /** The status of an index that is behind the followed node. */
   readonly staleReason?: StaleReason;
   /** Whether tokens name the URL that the interface listens on; by default they name another. */
@@ -203,10 +206,10 @@ function documentOf(server: HttpServer, options: readonly unknown[]): Promise<Op
 function ownerNoticesOf(
   common: Pick<Common, "config" | "clock" | "log">,
   { notices: store, incidents, ownerFindings }: Pick<StateStores, "notices" | "incidents" | "ownerFindings">,
-  custodyOf: CustodyOf,
+  owners: Owners,
 ): OwnerNotices {
   const { config, clock } = common;
-  const deps = noticesDeps(config, { ...common, store, custodyOf, isBehind: () => false });
+  const deps = noticesDeps(config, { ...common, store, owners, isBehind: () => false });
   const notices = createNotices({ ...deps, guard: publicNamesGuard });
   const node = noticesRpc(
     { ...notices, run: async () => undefined },
@@ -219,7 +222,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const { notificationWindowSecs = 3600, settings = [], client, timings, http: httpSettings } = options;
   const node = startTestNode({ index: options.index?.path, nowSecs: options.index?.nowSecs });
   const db = openIndexReader(indexPath(node.dir));
-  const state = createState(node.dir);
+  const state = options.state ?? createState(node.dir);
   const common = {
     config: structuredClone(
       configWith(...settings, `service.compat_prefixes=${(options.compatPrefixes ?? []).join(",")}`),
@@ -385,7 +388,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     push: createPush({ ...parts, management, fanOut, openerOf: signIn.openerOf }),
     streams: undefined,
     history: undefined,
-    notices: ownerNoticesOf(common, stores, custodyFromIndex(db)),
+    notices: ownerNoticesOf(common, stores, management.auth.owners),
     forYou: createForYouFeed({
       ranking: createForYouRpc(db),
       clock: node.clock,
@@ -485,7 +488,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       await nodeWrites.stop();
       await keyGate.usage.stop();
       await fanOut.stop(0);
-      state[Symbol.dispose]();
+      if (!options.state) state[Symbol.dispose]();
       db[Symbol.dispose]();
       node[Symbol.dispose]();
     },

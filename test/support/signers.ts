@@ -1,6 +1,6 @@
 import { hashTypedData } from "viem/utils";
-import { createOwners } from "../../src/auth/confirmed-owners.ts";
-import { custodyFromIndex, neverStale } from "../../src/auth/custody.ts";
+import { custodyFromIndex, neverStale } from "../../src/auth/owners/custody.ts";
+import { createOwners } from "../../src/auth/owners/owners.ts";
 import type { RpcClient } from "../../src/lib/port-rpc.ts";
 import { ok } from "../../src/lib/result.ts";
 import { fromHex } from "../../src/protocol/validate/eth.ts";
@@ -106,7 +106,7 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
       nonces,
       verifier: createSignInVerifier({
         nonces,
-        people: peopleFromIndex(db, { owners: createOwners(db, undefined), followed: undefined }),
+        people: peopleFromIndex(db, { owners: createOwners({ db }), followed: undefined }),
         clock,
         contracts: undefined,
         staleReason: neverStale,

@@ -162,7 +162,8 @@ async function onNotices(
   const { createNotices } = await import("../../notices/notices.ts");
   const { createNoticeStore } = await import("../../notices/store/notice-store.ts");
   // Owners' channels are left to the node, which knows who the owners are.
-  const unknown = { custodyOf: () => undefined, isBehind: () => true };
+  const nobody = async () => undefined;
+  const unknown = { owners: { newest: nobody, isOwner: nobody }, isBehind: () => true };
   await onState(context, (db, { config, clock, log }) =>
     work(createNotices(noticesDeps(config, { store: createNoticeStore(db), ...unknown, clock, log })), {
       clock,

@@ -1,6 +1,7 @@
-import { custodyFromIndex } from "../../auth/custody.ts";
+import { connectConfirm, createOwners } from "../../auth/owners/owners.ts";
 import { type Checks, createChecks } from "../../checks/checks.ts";
 import { createOwnerChecks } from "../../checks/owners/owner-checks.ts";
+import { confirmsEvents } from "../../config/upstream-urls.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createConfiguredClient, createConfiguredGuard } from "../../net/configured-client.ts";
 import { createNotices, type Notices } from "../../notices/notices.ts";
@@ -25,6 +26,7 @@ export async function openChecks({
   state,
   connectState,
   upstream,
+  follower,
 }: {
   readonly common: Common;
   readonly nodeId: string;
@@ -33,6 +35,8 @@ export async function openChecks({
   readonly connectState: () => StateLink;
   /** Undefined if the node follows none. */
   readonly upstream: { behindReason(): string | undefined } | undefined;
+  /** Connects to the thread that follows other nodes. */
+  readonly follower: { connect(): MessagePort };
 }): Promise<NodeChecks> {
   const { config, clock, shutdown } = common;
   const log = common.log.child({ subsystem: "checks" });
@@ -40,10 +44,11 @@ export async function openChecks({
     incidents,
     notices: store,
     ownerFindings: findings,
+    custodies,
     lease,
   } = state.incidents ? { ...state.incidents, incidents: state.incidents.store } : await openHere();
   const checks = createChecks({ settings: config.checks, nodeId, clock, log, incidents, lease });
-  const owners = createOwnerChecks({
+  const ownerChecks = createOwnerChecks({
     findings,
     keyFacts: keyFactsFromIndex(db),
     keyTtlSecs: config.signers.key_ttl_secs,
@@ -53,15 +58,18 @@ export async function openChecks({
     clock,
     log,
   });
-  const custodyOf = custodyFromIndex(db);
-  const isBehind = () => upstream?.behindReason() !== undefined;
-  const notices = createNotices(noticesDeps(config, { store, custodyOf, isBehind, clock, log }));
+  const behindReason = () => upstream?.behindReason();
+  const staleReason = async () => behindReason();
+  const confirm = connectConfirm(confirmsEvents(config) ? follower.connect() : undefined);
+  const owners = createOwners({ db, custodies, confirm, staleReason });
+  const isBehind = () => behindReason() !== undefined;
+  const notices = createNotices(noticesDeps(config, { store, owners, isBehind, clock, log }));
   return {
     ...checks,
     notices,
     async evaluate(read) {
       await checks.evaluate(read);
-      await owners.evaluate();
+      await ownerChecks.evaluate();
       // Not awaited, so that no sample waits for a receiver.
       void notices.run();
     },
@@ -77,7 +85,7 @@ export async function openChecks({
 /** Returns how a node or a command sends notices, according to the operator's settings. */
 export function noticesDeps(
   config: Common["config"],
-  parts: Pick<Parameters<typeof createNotices>[0], "store" | "custodyOf" | "isBehind" | "clock" | "log">,
+  parts: Pick<Parameters<typeof createNotices>[0], "store" | "owners" | "isBehind" | "clock" | "log">,
 ): Parameters<typeof createNotices>[0] {
   const { service, notify, net } = config;
   const [current, ...former] = masterKeysOf(config);

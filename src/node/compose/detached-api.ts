@@ -1,6 +1,6 @@
 import { createAdmission } from "../../admission/admission.ts";
 import { apiPlugins } from "../../api/plugins.ts";
-import { neverStale } from "../../auth/custody.ts";
+import { neverStale } from "../../auth/owners/custody.ts";
 import { openIndexInMemory } from "../../db/index/database.ts";
 import { openStateInMemory } from "../../db/state/database.ts";
 import type { HttpServerOptions } from "../../http/server.ts";

@@ -1,8 +1,8 @@
 import type { Admission } from "../../admission/admission.ts";
 import type { ForYouFeed } from "../../api/deps.ts";
 import { apiPlugins } from "../../api/plugins.ts";
-import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
-import { neverStale } from "../../auth/custody.ts";
+import { neverStale } from "../../auth/owners/custody.ts";
+import type { ConfirmRpc } from "../../auth/owners/owners.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";

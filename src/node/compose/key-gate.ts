@@ -21,7 +21,7 @@ export function startKeyGate(options: {
 }) {
   const { store, moderation, management, keyMemory, admission } = options;
   const { config, clock, log } = options.common;
-  const { names, custodyOf, confirmedCustodyOf = custodyOf, staleReason } = management.auth;
+  const { names, owners, staleReason } = management.auth;
   const usage = startUsageRecorder({ store, clock, log });
   const limits = createRequestLimits(admission, {
     get keyBurst() {
@@ -44,8 +44,7 @@ export function startKeyGate(options: {
     keys: createKeyLookup({
       store,
       rulesVersionOf: moderation.version,
-      custodyOf,
-      confirmedCustodyOf,
+      owners,
       clock: management.auth.stateClock,
       limits: management.apiKeys.limits,
       memory: keyMemory,

@@ -1,8 +1,8 @@
 import type { ManagementDeps } from "../../api/deps.ts";
 import { createApiKeyService } from "../../api-keys/api-key-service.ts";
 import { createAppService } from "../../apps/app-service.ts";
-import { type ConfirmRpc, createOwners } from "../../auth/confirmed-owners.ts";
-import { custodyFromIndex, neverStale, type StaleReason } from "../../auth/custody.ts";
+import { neverStale, type StaleReason } from "../../auth/owners/custody.ts";
+import { type ConfirmRpc, createOwners } from "../../auth/owners/owners.ts";
 import { createSigning } from "../../auth/signed-routes.ts";
 import type { AuthDeps } from "../../auth/verify.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
@@ -33,6 +33,7 @@ export function createManagement(options: {
   readonly state: Pick<
     StateStores,
     | "nonces"
+    | "custodies"
     | "apps"
     | "apiKeys"
     | "moderation"
@@ -68,8 +69,8 @@ export function createManagement(options: {
   const { config, clock, log } = options.common;
   const { stateClock = clock } = options;
   const { api_keys: apiKeys, apps, auth, http, net, service, webhooks } = config;
-  const custodyOf = custodyFromIndex(index);
-  const { custodyOf: confirmedCustodyOf } = createOwners(index, options.confirm);
+  const { confirm, staleReason } = options;
+  const owners = createOwners({ db: index, custodies: state.custodies, confirm, staleReason });
   const calls = options.guard ?? createConfiguredGuard(net, { loopbackTargets: options.loopbackTargets });
   const { namesSuffix } = options;
   const guard = namesSuffix === undefined ? calls : acceptingNamesUnder(namesSuffix, calls);
@@ -101,10 +102,9 @@ export function createManagement(options: {
     windowSecs: auth.signed_at_window_secs,
     nonces: state.nonces,
     sessions: auth.sessions ? state.sessions : undefined,
-    custodyOf,
-    confirmedCustodyOf,
+    owners,
     contracts: options.contracts?.check,
-    staleReason: options.staleReason ?? neverStale,
+    staleReason: staleReason ?? neverStale,
     isPaused: () => options.isPaused?.("signed") ?? false,
   };
   return {
@@ -125,7 +125,7 @@ export function createManagement(options: {
         },
       },
       serviceName: service.name,
-      custodyOf,
+      owners,
       ownsApp: async (fid, appId) => (await appService.get(fid, appId)).ok,
       forgetKeys: options.forgetKeys ?? (() => undefined),
     }),

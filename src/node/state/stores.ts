@@ -2,6 +2,7 @@ import { createApiKeys, usageSweep } from "../../api-keys/api-key-store.ts";
 import { createApps } from "../../apps/app-store.ts";
 import { auditSweep, createAudit } from "../../audit/audit-store.ts";
 import { createNonces, nonceSweep } from "../../auth/nonce-store.ts";
+import { createCustodies, custodySweep } from "../../auth/owners/custody-store.ts";
 import { createIncidents, incidentSweep } from "../../checks/incident-store.ts";
 import { createOwnerFindings } from "../../checks/owners/owner-findings.ts";
 import { createSwitches } from "../../cluster/switch-store.ts";
@@ -73,6 +74,7 @@ export function createStores(db: StateDb, options: StoresOptions) {
   const deactivate = createDeactivation(db);
   return {
     nonces: createNonces(db),
+    custodies: createCustodies(db),
     apps: createApps(db),
     apiKeys: createApiKeys(db, bootId),
     webhooks: createWebhooks(db),
@@ -109,6 +111,7 @@ export function createStores(db: StateDb, options: StoresOptions) {
 export function createSweeps(db: StateDb): Sweep[] {
   return [
     nonceSweep(db),
+    custodySweep(db),
     secretSweep(db),
     usageSweep(db),
     webhookChangeSweep(db),

@@ -2,6 +2,7 @@ import { apiKeys, apiKeyUsage } from "../../api-keys/api-key-store.ts";
 import { apps } from "../../apps/app-store.ts";
 import { auditEntries } from "../../audit/audit-store.ts";
 import { nonces } from "../../auth/nonce-store.ts";
+import { custodies } from "../../auth/owners/custody-store.ts";
 import { incidents } from "../../checks/incident-store.ts";
 import { cluster, leases, nodes } from "../../cluster/postgres/node-rows.ts";
 import { switches } from "../../cluster/switch-store.ts";
@@ -35,6 +36,7 @@ import * as writes from "../../writes/store/tables.ts";
 /** Every table of the state. A table that is not listed is not created in any database. */
 export const STATE_TABLES: readonly Table[] = [
   nonces,
+  custodies,
   apps,
   apiKeys,
   apiKeyUsage,

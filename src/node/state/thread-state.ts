@@ -1,3 +1,4 @@
+import type { CustodyStore } from "../../auth/owners/custody-store.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import type { OwnerFindings } from "../../checks/owners/owner-findings.ts";
 import type { PostgresState } from "../../cluster/cluster-figures.ts";
@@ -69,6 +70,7 @@ export interface MainState {
         readonly store: IncidentStore;
         readonly notices: NoticeStore;
         readonly ownerFindings: OwnerFindings;
+        readonly custodies: CustodyStore;
         readonly lease: WorkLease;
       }
     | undefined;

@@ -192,12 +192,14 @@ function progressFields({ phase, fids, build, messages, messagesPerSec, etaSecs 
   };
 }
 
-/** Watches the worker that follows the upstream. Returns undefined if the settings name none. */
+/** Watches the worker that follows the upstream, whose progress is not known yet. Returns undefined if the settings name none. */
 export function watchUpstream(
   { config, clock, log }: Pick<Common, "config" | "clock" | "log">,
   worker: WorkerChannels,
+  signals: Pick<NodeSignals, "isBehind">,
 ): UpstreamWatch | undefined {
   if (!isFollowing(config)) return undefined;
+  signals.isBehind = true;
   const client = connectRpc<UpstreamRpc>(worker.connect());
   const output = progressOnStderr();
   return createUpstreamWatch({

@@ -1,4 +1,4 @@
-import { connectConfirm } from "../../auth/confirmed-owners.ts";
+import { connectConfirm } from "../../auth/owners/owners.ts";
 import { NodeSignals, sendPermissionOf } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";

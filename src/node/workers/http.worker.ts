@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { createAdmission, type SharedAdmission } from "../../admission/admission.ts";
-import { connectConfirm } from "../../auth/confirmed-owners.ts";
+import { connectConfirm } from "../../auth/owners/owners.ts";
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";

@@ -1,4 +1,4 @@
-import { connectConfirm } from "../../auth/confirmed-owners.ts";
+import { connectConfirm } from "../../auth/owners/owners.ts";
 import { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";

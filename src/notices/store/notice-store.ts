@@ -1,4 +1,5 @@
 import { type AuditEntry, addAuditEntry } from "../../audit/audit-store.ts";
+import { hasMoved } from "../../auth/owners/custody-store.ts";
 import { OWNER_CHECKS } from "../../checks/owners/owner-table.ts";
 import { sql } from "../../db/state/sql.ts";
 import type { StateDb, Tx } from "../../db/state/state-db.ts";
@@ -54,9 +55,10 @@ export interface NoticeStore extends ChannelBinding {
   list(ownerFid?: number): Promise<readonly NoticeChannel[]>;
   /**
    * Adds a channel, or replaces the owner's channel with the same id, and queues the open incidents that it receives. Removes the
-   * channels of earlier custody addresses of the fid. Returns `full` if the owner, or all owners together, have reached their limit.
+   * channels of earlier custody addresses of the fid. Changes nothing if the owner, or all owners together, have reached their limit
+   * (`full`), or if the owner has acted by a later custody address (`moved`).
    */
-  add(channel: NoticeChannel, max: number, audit?: AuditEntry): Promise<"added" | "full">;
+  add(channel: NoticeChannel, max: number, audit?: AuditEntry): Promise<"added" | "full" | "moved">;
   /**
    * Changes the terms of a channel, and queues the open incidents that it now receives for the first time. Queued notices stay. Returns
    * the channel; undefined if it does not exist.
@@ -192,9 +194,7 @@ const resealVapid = sql<unknown, [secret: Uint8Array, keyId: string, id: string,
 );
 
 export function createNoticeStore(db: StateDb): NoticeStore {
-  const record = async (tx: Tx, audit: AuditEntry | undefined) => {
-    if (audit) await addAuditEntry(tx, audit);
-  };
+  const record = async (tx: Tx, audit: AuditEntry | undefined) => audit && addAuditEntry(tx, audit);
   const removeIn = async (tx: Tx, { channelId, ownerFid, custody }: OwnChannel) => {
     if (!(await tx.get(findOne, channelId, ownerFid, custody))) return false;
     await tx.run(removeNotices, channelId);
@@ -204,11 +204,12 @@ export function createNoticeStore(db: StateDb): NoticeStore {
     ...createChannelBinding(db),
     list: async (ownerFid) =>
       (ownerFid === undefined ? await db.all(listAll) : await db.all(listOwn, ownerFid)).map(codec.toRecord),
-    add: db.decision<Parameters<NoticeStore["add"]>, "added" | "full">(
+    add: db.decision<Parameters<NoticeStore["add"]>, "added" | "full" | "moved">(
       "notices.add",
       async (tx, channel, max, audit) => {
         const { ownerFid, channelId, custody } = channel;
         await tx.lock("owner", "notice-channels");
+        if (custody && (await hasMoved(tx, ownerFid, custody))) return "moved";
         const open = await lockOpenIn(tx, ownerFid, channel.createdAt);
         const there = (await tx.all(listOwn, ownerFid)).map(codec.toRecord);
         const over = there.filter((one) => one.channelId === channelId || !isOfCustody(one.custody, custody));

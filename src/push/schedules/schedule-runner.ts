@@ -1,6 +1,5 @@
 import type { AppStore } from "../../apps/app-store.ts";
-import { type ConfirmedCustodyOf, UnconfirmedError } from "../../auth/confirmed-owners.ts";
-import type { CustodyOf } from "../../auth/custody.ts";
+import { isUncertain, type Owners } from "../../auth/owners/owners.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import { hostFault } from "../open-links.ts";
@@ -25,10 +24,7 @@ export function createScheduleRunner(
   deps: ResultDeps & {
     readonly schedules: ScheduleStore;
     readonly apps: AppStore;
-    /** The address in the index. */
-    readonly custodyOf: CustodyOf;
-    /** Asked if the address in the index differs from the one that signed. */
-    readonly confirmedCustodyOf: ConfirmedCustodyOf;
+    readonly owners: Pick<Owners, "isOwner">;
     /** While it returns true, the address in the index may be that of a previous owner. */
     readonly isBehind: () => boolean;
     readonly clock: Clock;
@@ -36,7 +32,7 @@ export function createScheduleRunner(
     readonly dedupeTtlSecs: number;
   },
 ) {
-  const { schedules, apps, custodyOf, confirmedCustodyOf, isBehind, clock, log } = deps;
+  const { schedules, apps, owners, isBehind, clock, log } = deps;
 
   async function textOf({ scheduleId, content, variant }: DueWave) {
     if (variant !== WINNER) return content.texts[variant];
@@ -44,15 +40,8 @@ export function createScheduleRunner(
     return content.texts[schedule ? bestVariant(await variantResults(deps, schedule)) : 0];
   }
 
-  /** Reports whether the fid still has the address that signed. @throws UnconfirmedError while that is not known. */
-  async function isOfOwner({ ownerFid, custody }: DueWave): Promise<boolean> {
-    const isSigner = (address: Uint8Array | undefined) =>
-      address !== undefined && Buffer.compare(address, custody) === 0;
-    return isSigner(custodyOf(ownerFid)) || isSigner(await confirmedCustodyOf(ownerFid));
-  }
-
   async function fire(wave: DueWave): Promise<FireOutcome | "held"> {
-    const { scheduleId, appId, content, lastDueAt } = wave;
+    const { scheduleId, appId, ownerFid, custody, content, lastDueAt } = wave;
     const named = { scheduleId, appId, wave: wave.wave };
     const hold = async (reason: HeldReason) => {
       log.warn({ ...named, reason }, "A scheduled send is held");
@@ -61,7 +50,7 @@ export function createScheduleRunner(
     };
     const app = await apps.find(appId, nowSecs(clock));
     if (!app) return hold("app_deleted");
-    if (!(await isOfOwner(wave))) return hold("custody_moved");
+    if (!(await owners.isOwner(ownerFid, custody))) return hold("custody_moved");
     const text = await textOf(wave);
     if (!text || hostFault(text.targetUrl, app.appUrl) !== undefined) return hold("app_url_changed");
 
@@ -107,7 +96,7 @@ export function createScheduleRunner(
             if (outcome === "sent") sent += 1;
             if (outcome === "too-many") waitingApps.add(wave.appId);
           } catch (cause) {
-            if (!(cause instanceof UnconfirmedError)) faults.push(cause);
+            if (!isUncertain(cause)) faults.push(cause);
             waitingApps.add(wave.appId);
           }
         }

@@ -1,5 +1,5 @@
 import { decodeFunctionData, encodeFunctionResult, parseAbi, toFunctionSelector } from "viem/utils";
-import { type Owners, UnconfirmedError } from "../../auth/confirmed-owners.ts";
+import { type Owners, UnconfirmedError } from "../../auth/owners/owners.ts";
 import { err, mapOk, ok, type Result } from "../../lib/result.ts";
 import { fromHex, type Hex, recoverAddress, toHex } from "../../protocol/validate/eth.ts";
 import { ID_REGISTRY, KEY_REGISTRY } from "../../transactions/contracts.ts";

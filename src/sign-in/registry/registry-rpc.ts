@@ -1,5 +1,5 @@
-import { UnconfirmedError } from "../../auth/confirmed-owners.ts";
-import type { StaleReason } from "../../auth/custody.ts";
+import type { StaleReason } from "../../auth/owners/custody.ts";
+import { UnconfirmedError } from "../../auth/owners/owners.ts";
 import type { Hex } from "../../protocol/validate/eth.ts";
 import { ID_REGISTRY, KEY_REGISTRY } from "../../transactions/contracts.ts";
 import { type ContractSignatures, readValidation } from "../contract-signature.ts";

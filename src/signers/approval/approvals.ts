@@ -1,4 +1,4 @@
-import type { ConfirmedCustodyOf } from "../../auth/confirmed-owners.ts";
+import type { ConfirmedCustodyOf } from "../../auth/owners/owners.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { toFarcasterSecs } from "../../protocol/time.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";

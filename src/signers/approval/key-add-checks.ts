@@ -1,4 +1,4 @@
-import { UnconfirmedError } from "../../auth/confirmed-owners.ts";
+import { UnconfirmedError } from "../../auth/owners/owners.ts";
 import type { Err } from "../../lib/result.ts";
 import { toFarcasterSecs } from "../../protocol/time.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";

@@ -1,5 +1,5 @@
 import { type AuditStore, recordRefusal } from "../../audit/audit-store.ts";
-import type { ConfirmedCustodyOf } from "../../auth/confirmed-owners.ts";
+import type { ConfirmedCustodyOf } from "../../auth/owners/owners.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { canonicalKey } from "../../protocol/auth-address.ts";
 import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";

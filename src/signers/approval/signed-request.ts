@@ -1,4 +1,4 @@
-import type { ConfirmedCustodyOf } from "../../auth/confirmed-owners.ts";
+import type { ConfirmedCustodyOf } from "../../auth/owners/owners.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { type KeyAddTerms, type KeyRequest, recoverKeyRequest } from "../key-add.ts";
 import { refuse, type SignerRefusal } from "../refusal.ts";

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../../audit/audit-store.ts";
-import type { ConfirmedCustodyOf } from "../../auth/confirmed-owners.ts";
+import type { ConfirmedCustodyOf } from "../../auth/owners/owners.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";

@@ -1,4 +1,4 @@
-import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
+import type { ConfirmRpc } from "../../auth/owners/owners.ts";
 import { shardCount } from "../../db/index/counts/totals.ts";
 import { engineSchedule } from "../../protocol/network/engine-versions.ts";
 import { PeerError, reasonOfCall } from "../calls/peer.ts";

@@ -1,4 +1,4 @@
-import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
+import type { ConfirmRpc } from "../../auth/owners/owners.ts";
 import type { BulkProgress } from "../../db/index/bulk/bulk-state.ts";
 import type { TrustProgress } from "../chain/trust-tracker.ts";
 import type { EndpointStatus } from "../peers/endpoints/endpoint-status.ts";

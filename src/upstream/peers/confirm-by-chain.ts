@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem/utils";
-import type { Confirmed, ConfirmRpc, Lane } from "../../auth/confirmed-owners.ts";
+import type { Confirmed, ConfirmRpc, Lane } from "../../auth/owners/owners.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { onChainEventsOf, registrationOf } from "../../db/index/project/on-chain.ts";
 import type { EthBlockNumber, EthCall, EthCallRequest } from "../../net/eth-call.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Confirmed, Lane } from "../../auth/confirmed-owners.ts";
+import type { Confirmed, Lane } from "../../auth/owners/owners.ts";
 import { type ConfirmedEvents, confirmedEventsOf } from "../../db/index/confirmed-events.ts";
 import { shardCount } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";

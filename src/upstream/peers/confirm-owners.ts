@@ -1,4 +1,4 @@
-import type { Confirmed, ConfirmRpc } from "../../auth/confirmed-owners.ts";
+import type { Confirmed, ConfirmRpc } from "../../auth/owners/owners.ts";
 import { registrationOf } from "../../db/index/project/on-chain.ts";
 import { canonicalKey } from "../../protocol/auth-address.ts";
 import { OnChainEventType, SignerEventType } from "../../protocol/wire/generated/on-chain.ts";

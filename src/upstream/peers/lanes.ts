@@ -1,4 +1,4 @@
-import type { Lane } from "../../auth/confirmed-owners.ts";
+import type { Lane } from "../../auth/owners/owners.ts";
 
 /** Number of questions running at a time, and waiting. Unsigned requests get little of both. */
 export const LANES: Readonly<Record<Lane, { readonly running: number; readonly waiting: number }>> = {

@@ -26,6 +26,7 @@ import { loopbackClient } from "../../support/loopback-client.ts";
 import { until } from "../../support/manual-time.ts";
 import { signedCast } from "../../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode } from "../../support/node.ts";
+import { ownersBy } from "../../support/owners.ts";
 import { startPushClient } from "../../support/push-client.ts";
 import { hashFrom, insertCast } from "../../support/read-model.ts";
 import { cast } from "../../support/records.ts";
@@ -239,7 +240,7 @@ const SEEN: Readonly<Record<string, () => Promise<void>>> = {
     const clock = new ManualClock(NOON);
     const deps = noticesDeps(config, {
       ...{ store: {} as never, clock, log: silentLog },
-      custodyOf: () => undefined,
+      owners: ownersBy(() => undefined),
       isBehind: () => false,
     });
     // The getters stay those of the node.

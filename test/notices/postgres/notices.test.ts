@@ -1,5 +1,6 @@
 import { describe } from "bun:test";
 import { createAudit } from "../../../src/audit/audit-store.ts";
+import { createCustodies } from "../../../src/auth/owners/custody-store.ts";
 import { createIncidents } from "../../../src/checks/incident-store.ts";
 import { createOwnerFindings } from "../../../src/checks/owners/owner-findings.ts";
 import { postgresTaskDb } from "../../../src/db/postgres/state-db.ts";
@@ -13,8 +14,15 @@ import { ownersNoticesContract } from "../owners-notices-contract.ts";
 
 async function overSqlite(): Promise<NoticeFixture> {
   const db = openStateInMemory();
-  const { incidents, notices: store, audit, ownerFindings: findings } = localStores(db);
-  return { incidents, store, audit, findings, [Symbol.asyncDispose]: async () => db[Symbol.dispose]() };
+  const { incidents, notices: store, audit, ownerFindings: findings, custodies } = localStores(db);
+  return {
+    incidents,
+    store,
+    audit,
+    findings,
+    custodies,
+    [Symbol.asyncDispose]: async () => db[Symbol.dispose](),
+  };
 }
 
 async function overPostgres(): Promise<NoticeFixture> {
@@ -25,6 +33,7 @@ async function overPostgres(): Promise<NoticeFixture> {
     store: createNoticeStore(db),
     audit: createAudit(db),
     findings: createOwnerFindings(db),
+    custodies: createCustodies(db),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

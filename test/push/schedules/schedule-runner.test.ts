@@ -1,13 +1,18 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type ConfirmedCustodyOf, UnconfirmedError } from "../../../src/auth/confirmed-owners.ts";
+import { createOwners, type Owners, UnconfirmedError } from "../../../src/auth/owners/owners.ts";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
 import { createScheduleRunner } from "../../../src/push/schedules/schedule-runner.ts";
 import { MAX_UNFINISHED, type NewCampaign } from "../../../src/push/store/campaigns/campaign-store.ts";
 import type { NewSchedule } from "../../../src/push/store/schedules/schedule-store.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { registerEvent } from "../../support/events.ts";
 import { silentLog } from "../../support/log.ts";
+import { makeWallet } from "../../support/messages.ts";
+import { startTestNode } from "../../support/node.ts";
+import { ownersBy } from "../../support/owners.ts";
 import { tempDir } from "../../support/program.ts";
 import { testApp } from "../../support/send.ts";
+import { custodyWallet } from "../../support/signing.ts";
 import { localStores } from "../../support/state-stores.ts";
 
 const START = 1_000_000;
@@ -53,17 +58,10 @@ afterEach(() => {
 async function addApp(appId: string, ownerFid = 3) {
   await stores.apps.create(testApp({ appId, ownerFid, secrets: [] }), 10);
 }
-const runner = (
-  custodyOf: (fid: number) => Uint8Array | undefined = () => CUSTODY,
-  {
-    confirmedCustodyOf = custodyOf,
-    isBehind = () => false,
-  }: { confirmedCustodyOf?: ConfirmedCustodyOf; isBehind?: () => boolean } = {},
-) =>
+const runner = (owners: Pick<Owners, "isOwner"> = ownersBy(() => CUSTODY), isBehind = () => false) =>
   createScheduleRunner({
     ...stores,
-    custodyOf,
-    confirmedCustodyOf,
+    owners,
     isBehind,
     clock,
     log: silentLog,
@@ -103,9 +101,11 @@ test("an app whose send cannot be started keeps no other app waiting, and the fa
   for (const one of [first, late]) await stores.schedules.create(one, 100);
   clock.advanceSecs(10);
   const fault = new Error("the index is away");
-  const broken = runner((fid) => {
-    if (fid === 9) throw fault;
-    return CUSTODY;
+  const broken = runner({
+    async isOwner(fid) {
+      if (fid === 9) throw fault;
+      return true;
+    },
   });
   expect(await broken.fireDue().catch((cause) => cause)).toBe(fault);
   expect(await statesOf(late)).toEqual(["sent"]);
@@ -118,7 +118,7 @@ test("while the index is behind nothing is sent or held, and afterwards it is", 
   await stores.schedules.create(waiting, 100);
   clock.advanceSecs(10);
   let isBehind = true;
-  const sender = runner(() => undefined, { confirmedCustodyOf: () => CUSTODY, isBehind: () => isBehind });
+  const sender = runner(undefined, () => isBehind);
   expect(await sender.fireDue()).toBe(0);
   expect(await statesOf(waiting)).toEqual(["due"]);
   isBehind = false;
@@ -132,16 +132,32 @@ test("another owner in the index holds nothing until a second node confirms it, 
   const late = schedule("calm", { dueAt: START + 1 });
   for (const one of [sold, late]) await stores.schedules.create(one, 100);
   clock.advanceSecs(10);
-  const buyer = new Uint8Array(20).fill(8);
-  let confirmed: Uint8Array | undefined;
-  const confirmedCustodyOf = () => {
-    if (confirmed === undefined) throw new UnconfirmedError("no second node has the event yet");
-    return confirmed;
-  };
-  const sender = runner((fid) => (fid === 9 ? buyer : CUSTODY), { confirmedCustodyOf });
+  let isConfirmed = false;
+  const sender = runner({
+    async isOwner(fid) {
+      if (fid === 9 && !isConfirmed) throw new UnconfirmedError("no second node has the event yet");
+      return fid !== 9;
+    },
+  });
   expect(await sender.fireDue()).toBe(1);
   expect([await statesOf(sold), await statesOf(late)]).toEqual([["due"], ["sent"]]);
-  confirmed = buyer;
+  isConfirmed = true;
   expect(await sender.fireDue()).toBe(0);
   expect(await statesOf(sold)).toEqual(["held"]);
+});
+
+test("the owner who has acted at another node has the fid, also if the index lacks the transfer", async () => {
+  using node = startTestNode();
+  await addApp("app");
+  const [seller, buyer] = [custodyWallet(3).address, makeWallet("buyer").address];
+  node.ingestEvent(registerEvent(3, seller, { block: 1 }));
+  await stores.custodies.record({ fid: 3, custody: buyer, blockNumber: 2, logIndex: 0 });
+  const [own, former] = [buyer, seller].map((custody) => ({ ...schedule("app"), custody }));
+  if (!own || !former) throw new Error("no schedules");
+  for (const one of [own, former]) await stores.schedules.create(one, 100);
+  clock.advanceSecs(10);
+  const owners = createOwners({ db: node.db, custodies: stores.custodies });
+  expect(owners.inIndex(3)).toEqual(seller);
+  expect(await runner(owners).fireDue()).toBe(1);
+  expect([await statesOf(own), await statesOf(former)]).toEqual([["sent"], ["held"]]);
 });

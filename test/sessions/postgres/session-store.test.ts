@@ -1,4 +1,5 @@
 import { createAudit } from "../../../src/audit/audit-store.ts";
+import { createCustodies } from "../../../src/auth/owners/custody-store.ts";
 import { createSessions, sessionSweep } from "../../../src/sessions/session-store.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
@@ -13,6 +14,7 @@ if (HAS_POSTGRES) {
     return {
       sessions: createSessions(db),
       audit: createAudit(db),
+      custodies: createCustodies(db),
       rows: (table) => database.rows(table),
       sweep: async () => (await sessionSweep(db).step(1_000)).deleted,
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

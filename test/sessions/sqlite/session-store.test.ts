@@ -6,10 +6,11 @@ import { sessionStoreContract } from "../session-store-contract.ts";
 
 sessionStoreContract("sessions in SQLite", async (clock) => {
   const { db, rows, ...file } = openStateFile();
-  const { sessions, audit, sweeps } = localStores(db, { clock });
+  const { sessions, audit, custodies, sweeps } = localStores(db, { clock });
   return {
     sessions,
     audit,
+    custodies,
     rows: async (table) => rows(table),
     sweep: async () => (await sweeps.find(({ name }) => name === "sessions")?.step(1_000))?.deleted ?? -1,
     [Symbol.asyncDispose]: async () => file[Symbol.dispose](),

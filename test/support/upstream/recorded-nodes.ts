@@ -1,5 +1,5 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { ConfirmRpc } from "../../../src/auth/confirmed-owners.ts";
+import type { ConfirmRpc } from "../../../src/auth/owners/owners.ts";
 import { openIndexInMemory } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { getPosition } from "../../../src/db/index/positions.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { createOwners } from "../../../src/auth/confirmed-owners.ts";
-import { custodyFromIndex, neverStale } from "../../../src/auth/custody.ts";
+import { custodyFromIndex, neverStale } from "../../../src/auth/owners/custody.ts";
+import { createOwners } from "../../../src/auth/owners/owners.ts";
 import { createVerify } from "../../../src/auth/verify.ts";
 import { serviceNames } from "../../../src/config/names.ts";
 import { confirmedEventsOf } from "../../../src/db/index/confirmed-events.ts";
@@ -83,9 +83,12 @@ function operations({ db, confirm }: Followed) {
   const stack = new DisposableStack();
   const state = stack.use(openStateFile());
   const clock = new ManualClock(NOW_SECS);
-  const owners = createOwners(db, {
-    confirmCustody: (fid, lane) => confirm().confirmCustody(fid, lane),
-    confirmKey: (fid, key, lane) => confirm().confirmKey(fid, key, lane),
+  const owners = createOwners({
+    db,
+    confirm: {
+      confirmCustody: (fid, lane) => confirm().confirmCustody(fid, lane),
+      confirmKey: (fid, key, lane) => confirm().confirmKey(fid, key, lane),
+    },
   });
   const verify = createVerify({
     names: serviceNames("svc"),
@@ -93,8 +96,7 @@ function operations({ db, confirm }: Followed) {
     stateClock: clock,
     windowSecs: 300,
     nonces: localStores(state.db, { clock }).nonces,
-    custodyOf: custodyFromIndex(db),
-    confirmedCustodyOf: owners.custodyOf,
+    owners,
     sessions: undefined,
     isPaused: () => false,
     staleReason: neverStale,

@@ -131,11 +131,11 @@ export const ApiKeyWithSecretResponse = object({
 });
 
 /** Presents a key with its current state. */
-export function presentApiKey(
+export async function presentApiKey(
   key: ApiKey,
   { inactiveReason, limits }: Pick<ApiKeyService, "inactiveReason" | "limits">,
-): Static<typeof ApiKeySchema> {
-  const reason = inactiveReason(key);
+): Promise<Static<typeof ApiKeySchema>> {
+  const reason = await inactiveReason(key);
   return presentRecord(ApiKeySchema, key, {
     object: "api_key",
     scopes: [...key.scopes],

@@ -46,7 +46,7 @@ export const apiKeyOperations = [
     errors: ["tooManyRequests"],
     run: async ({ apiKeys }, { body, ...actor }) => {
       const { key, text: secret } = unwrapOrThrow(await apiKeys.create(actor, body));
-      return { api_key: presentApiKey(key, apiKeys), secret };
+      return { api_key: await presentApiKey(key, apiKeys), secret };
     },
   }),
   signedRead({
@@ -59,7 +59,7 @@ export const apiKeyOperations = [
     response: ApiKeyResponse,
     errors: ["forbidden", "notFound"],
     run: async ({ apiKeys }, { fid, query }) => ({
-      api_key: presentApiKey(unwrapOrThrow(await apiKeys.get(fid, query.api_key_id)), apiKeys),
+      api_key: await presentApiKey(unwrapOrThrow(await apiKeys.get(fid, query.api_key_id)), apiKeys),
     }),
   }),
   signedRead({
@@ -71,7 +71,7 @@ export const apiKeyOperations = [
     description: "Oldest first, all in one response.",
     response: ApiKeysResponse,
     run: async ({ apiKeys }, { fid }) => ({
-      api_keys: (await apiKeys.list(fid)).map((key) => presentApiKey(key, apiKeys)),
+      api_keys: await Promise.all((await apiKeys.list(fid)).map((key) => presentApiKey(key, apiKeys))),
     }),
   }),
   signedRead({
@@ -118,7 +118,7 @@ export const apiKeyOperations = [
     errors: ["forbidden", "notFound"],
     run: async ({ apiKeys }, { body, ...actor }) => {
       const { key, isInEffect } = unwrapOrThrow(await apiKeys.update(actor, body));
-      return { api_key: presentApiKey(key, apiKeys), ...inEffect(isInEffect) };
+      return { api_key: await presentApiKey(key, apiKeys), ...inEffect(isInEffect) };
     },
   }),
   signed({
@@ -160,7 +160,7 @@ export const apiKeyOperations = [
     errors: ["forbidden", "notFound", "tooManyRequests"],
     run: async ({ apiKeys }, { body, ...actor }) => {
       const { key, text: secret, isInEffect } = unwrapOrThrow(await apiKeys.rotateSecret(actor, body));
-      return { api_key: presentApiKey(key, apiKeys), secret, ...inEffect(isInEffect) };
+      return { api_key: await presentApiKey(key, apiKeys), secret, ...inEffect(isInEffect) };
     },
   }),
 ];

@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { custodyFromIndex } from "../../../auth/custody.ts";
+import { custodyFromIndex } from "../../../auth/owners/custody.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { clientKeyOf, exchangeOf } from "../../../http/exchange.ts";

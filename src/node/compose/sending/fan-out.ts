@@ -1,5 +1,4 @@
-import { type ConfirmRpc, createOwners } from "../../../auth/confirmed-owners.ts";
-import { custodyFromIndex } from "../../../auth/custody.ts";
+import { type ConfirmRpc, createOwners } from "../../../auth/owners/owners.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import type { OutboundClient } from "../../../net/client.ts";
 import { createConfiguredClient } from "../../../net/configured-client.ts";
@@ -38,7 +37,7 @@ export function createFanOut(options: {
   readonly index: IndexDatabase;
   readonly state: Pick<
     StateStores,
-    "apps" | "tokens" | "campaigns" | "ledger" | "schedules" | "opens" | "moderation"
+    "apps" | "tokens" | "campaigns" | "ledger" | "schedules" | "opens" | "moderation" | "custodies"
   >;
   /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;
@@ -86,8 +85,7 @@ export function createFanOut(options: {
       apps: state.apps,
       campaigns: state.campaigns,
       opens: state.opens,
-      custodyOf: custodyFromIndex(index),
-      confirmedCustodyOf: createOwners(index, options.confirm).custodyOf,
+      owners: createOwners({ db: index, custodies: state.custodies, confirm: options.confirm }),
       isBehind: options.isBehind ?? (() => false),
       clock,
       log,

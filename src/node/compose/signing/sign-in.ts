@@ -1,9 +1,9 @@
 import type { Admission } from "../../../admission/admission.ts";
 import { signInMounts } from "../../../api/sign-in-mounts.ts";
 import type { OperatorOrigin } from "../../../audit/operator-entry.ts";
-import { type ConfirmRpc, createOwners } from "../../../auth/confirmed-owners.ts";
-import type { StaleReason } from "../../../auth/custody.ts";
 import { activeKeysFromIndex } from "../../../auth/jfs.ts";
+import type { StaleReason } from "../../../auth/owners/custody.ts";
+import { type ConfirmRpc, createOwners } from "../../../auth/owners/owners.ts";
 import type { NodeSignals } from "../../../cluster/node-signals.ts";
 import { followedFids } from "../../../config/files/fid-file.ts";
 import { serviceNames } from "../../../config/names.ts";
@@ -41,7 +41,7 @@ export interface NodeSignInDeps {
   /** See `OpenState`. */
   readonly stateClock: Clock;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signInNonces" | "signInKeys" | "oneTime" | "apps">;
+  readonly stores: Pick<StateStores, "signInNonces" | "signInKeys" | "oneTime" | "apps" | "custodies">;
   /** The thread that has the vault; undefined without a vault or a master key. */
   readonly thread: RpcClient<TokenSignerRpc> | undefined;
   readonly linkBase: () => string | undefined;
@@ -91,7 +91,7 @@ export function indexEnvelopes(config: Pick<Config, "upstream">, db: IndexDataba
   const followed = isFollowing(config) ? followedFids(config.upstream) : undefined;
   const activeKeyOf = activeKeysFromIndex(db);
   return createEnvelopeChecker({
-    people: peopleFromIndex(db, { owners: createOwners(db, undefined, "open"), followed }),
+    people: peopleFromIndex(db, { owners: createOwners({ db, lane: "open" }), followed }),
     isActiveKey: (fid, key) => activeKeyOf(fid, key, nowSecs(systemClock)) !== undefined,
     hasVerified: hasVerifiedFromIndex(db),
     contracts: undefined,
@@ -105,9 +105,11 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
   const { quick_auth: settings } = config;
   const { countSignIn, countRpcCall } = createSignInMetrics(metrics);
   const followed = isFollowing(config) ? followedFids(config.upstream) : undefined;
-  const people = peopleFromIndex(db, { owners: createOwners(db, deps.confirm), followed });
-  // For decisions that anybody can cause.
-  const openOwners = createOwners(db, deps.confirm, "open");
+  const { confirm } = deps;
+  const owners = createOwners({ db, custodies: stores.custodies, confirm });
+  const people = peopleFromIndex(db, { owners, followed });
+  // For decisions that anybody can cause, which do not wait for the state.
+  const openOwners = createOwners({ db, confirm, lane: "open" });
   const facts = registryFactsFromIndex(db);
   const nonces = createSignInNonces({ store: stores.signInNonces, clock: stateClock });
   const verifier = createSignInVerifier({ nonces, people, clock: stateClock, contracts, staleReason });

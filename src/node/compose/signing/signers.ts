@@ -1,5 +1,5 @@
-import { type ConfirmRpc, createOwners } from "../../../auth/confirmed-owners.ts";
-import type { StaleReason } from "../../../auth/custody.ts";
+import type { StaleReason } from "../../../auth/owners/custody.ts";
+import { type ConfirmRpc, createOwners } from "../../../auth/owners/owners.ts";
 import { isLoopbackHost } from "../../../config/formats.ts";
 import type { Config } from "../../../config/schema.ts";
 import type { ApproveDeps } from "../../../console/approve-routes.ts";
@@ -30,7 +30,7 @@ export interface NodeSignersDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signers" | "oneTime" | "audit">;
+  readonly stores: Pick<StateStores, "signers" | "oneTime" | "audit" | "custodies">;
   /** The thread that has the vault; undefined if there is none. */
   readonly thread: RpcClient<SignersRpc> | undefined;
   readonly signIn: SignerServiceDeps["signIn"];
@@ -59,7 +59,7 @@ export function createNodeSigners(deps: NodeSignersDeps): {
   const shared = {
     audit,
     facts,
-    custodyOf: createOwners(db, deps.confirm).custodyOf,
+    custodyOf: createOwners({ db, custodies: stores.custodies, confirm: deps.confirm }).custodyOf,
     clock,
     tokens: current && createApprovalTokens([current, ...former]),
     linkBase,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ConfirmRpc, createOwners } from "../../../auth/confirmed-owners.ts";
+import { type ConfirmRpc, createOwners } from "../../../auth/owners/owners.ts";
 import type { WorkLease } from "../../../cluster/postgres/work-lease.ts";
 import type { Config } from "../../../config/schema.ts";
 import { isFollowing } from "../../../config/upstream-urls.ts";
@@ -57,7 +57,10 @@ export function startNodeSigning(deps: {
   readonly stateClock?: Clock;
   readonly log: Logger;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signers" | "oneTime" | "signInKeys" | "notices" | "audit">;
+  readonly stores: Pick<
+    StateStores,
+    "signers" | "oneTime" | "signInKeys" | "notices" | "audit" | "custodies"
+  >;
   /** The lease for resealing under a master key; undefined if no other node shares the state. */
   readonly resealLease?: OpenState["resealLease"];
   /** Asks a second node who owns an fid. Default: the index decides. */
@@ -94,7 +97,7 @@ export function startNodeSigning(deps: {
   const approving = {
     ...shared,
     facts,
-    custodyOf: createOwners(db, deps.confirm).custodyOf,
+    custodyOf: createOwners({ db, custodies: stores.custodies, confirm: deps.confirm }).custodyOf,
     keyTtlSecs: config.signers.key_ttl_secs,
     calls: createLinkCalls(),
   };

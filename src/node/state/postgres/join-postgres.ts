@@ -1,3 +1,4 @@
+import { createCustodies } from "../../../auth/owners/custody-store.ts";
 import { createIncidents } from "../../../checks/incident-store.ts";
 import { createOwnerFindings } from "../../../checks/owners/owner-findings.ts";
 import { createPauses } from "../../../cluster/pauses.ts";
@@ -62,6 +63,7 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
         store: createIncidents(db),
         notices: createNoticeStore(db),
         ownerFindings: createOwnerFindings(db),
+        custodies: createCustodies(db),
         lease: createWorkLease(pools.main, node, "maintenance"),
       },
       async stop() {
