@@ -117,6 +117,7 @@ export function createOneTime(db: StateDb): OneTimeStore {
   const entryOf = (row: Stored | undefined) => row && codec.toRecord(row);
   return {
     add: db.decision<Parameters<OneTimeStore["add"]>, boolean>("oneTime.add", async (tx, entry, max) => {
+      await tx.lock("owner", `one-time:${entry.kind}`);
       const counted = await tx.get(countOfKind, entry.kind, tx.clock.sweepableSecs(), max);
       if ((counted?.count ?? 0) >= max) return false;
       await tx.run(insert, ...codec.values({ ...entry, result: null }));

@@ -116,6 +116,16 @@ export function signInStoreContract(
       expect(await oneTime.add(entryOf("s5", "channel", NOW + 2000), 3)).toBe(true);
     });
 
+    test("a limit holds for additions at once", async () => {
+      const { oneTime, rows } = await start();
+      for (let round = 1; round <= 10; round++) {
+        const kind = `key-request:${round}` as const;
+        const added = await atOnce((n) => oneTime.add(entryOf(`s${n}`, kind), 3));
+        expect(added.filter((isAdded) => isAdded)).toHaveLength(3);
+        expect(await rows("one_time")).toBe(3 * round);
+      }
+    });
+
     test("at the limit of a kind the one that ends first makes room for one that is pushed", async () => {
       const { oneTime, rows } = await start();
       const isThere = async (secret: string) =>

@@ -130,6 +130,8 @@ export function createWrites(db: StateDb): WriteStore {
         const { request, call, messages } = write;
         const known = call ? await insertOrFindCall(tx, request, call, stateSecs(tx.clock)) : undefined;
         if (known) return { kind: "known", call: known };
+        // The unique key of a call makes copies wait for each other. This count takes no lock, so concurrent writes may exceed the limit by
+        // their number: it bounds the queue, and no owner's share depends on it.
         const queued = (await tx.get(countQueued, maxQueued))?.count ?? 0;
         if (queued + messages.length > maxQueued) {
           await deleteCall(tx, request);

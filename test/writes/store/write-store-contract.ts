@@ -97,14 +97,18 @@ export function writeStoreContract(name: string, openFixture: () => Promise<Fixt
       expect((await store.queued()).count).toBe(2);
     });
 
-    test("copies that begin at once make one write", async () => {
+    test("copies that begin at once, at two nodes, make one write", async () => {
       await using fixture = await openFixture();
-      const { store } = fixture.open();
-      const copies = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => store.begin(newWrite("a", n), MAX_QUEUED)),
-      );
-      expect(copies.filter(({ kind }) => kind === "leased").length).toBe(1);
-      expect((await store.queued()).count).toBe(1);
+      const nodes = [fixture.open(), fixture.open()];
+      for (let round = 1; round <= 10; round++) {
+        const copies = await Promise.all(
+          Array.from({ length: 10 }, (_, n) =>
+            nodes.map(({ store }) => store.begin(newWrite(`key ${round}`, 10 * round + n), MAX_QUEUED)),
+          ).flat(),
+        );
+        expect(copies.filter(({ kind }) => kind === "leased").length).toBe(1);
+        expect((await nodes[0]?.store.queued())?.count).toBe(round);
+      }
     });
 
     test("the outcomes of a call are stored when all its messages are decided", async () => {
