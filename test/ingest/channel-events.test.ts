@@ -1,10 +1,18 @@
 import { describe, expect, test } from "bun:test";
+import { settleChannelsActive } from "../../src/db/index/channels/follows.ts";
+import { markDemo } from "../../src/db/index/identity.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { decodeChannelChange } from "../../src/protocol/channels/change.ts";
 import { channelIdOfKey } from "../../src/protocol/channels/registrations.ts";
 import { isChannelEvent } from "../../src/protocol/event-kind.ts";
-import { CastingMode, FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { toUnixSecs } from "../../src/protocol/time.ts";
+import {
+  CastingMode,
+  FarcasterNetwork,
+  MessageType,
+  ReactionType,
+} from "../../src/protocol/wire/generated/message.ts";
 import {
   ChannelRegisterEventType as EventType,
   OnChainEvent,
@@ -29,7 +37,7 @@ import {
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords, startTestNode, type TestNode } from "../support/node.ts";
 import { takeEvents } from "../support/outbox.ts";
-import { cast, likeUrl, unlikeUrl } from "../support/records.ts";
+import { cast, likeUrl, signed, unlikeUrl } from "../support/records.ts";
 import { hashOf } from "../support/social.ts";
 
 const KEY = "books";
@@ -68,6 +76,14 @@ const later = (record: (at: number) => EncodedRecord, secs: number) => record(NO
 const act = (author: number, action: (typeof Action)[keyof typeof Action], fid: number, secs: number) =>
   later((at) => acts(author, KEY, action, fid, at), secs);
 
+const recastsUrl = (fid: number, url: string) => {
+  const value = {
+    type: ReactionType.REACTION_TYPE_RECAST,
+    target: { $case: "targetUrl", value: url },
+  } as const;
+  return signed(fid, { type: MessageType.MESSAGE_TYPE_REACTION_ADD, body: { $case: "reactionBody", value } });
+};
+
 const CASES: readonly {
   readonly name: string;
   readonly when: readonly EncodedRecord[];
@@ -97,6 +113,11 @@ const CASES: readonly {
       updates(OWNER, KEY, { name: "Books" }, NOW - 1),
     ],
     events: ["channel.updated 1 by 1 name rules", "channel.updated 1 by 1 rules"],
+  },
+  {
+    name: "settings that name a channel as its key does",
+    when: [updates(OWNER, KEY, { name: KEY, rules: "None" })],
+    events: ["channel.updated 1 by 1 rules"],
   },
   {
     name: "roles",
@@ -163,14 +184,16 @@ const CASES: readonly {
     when: [disownsWallet(OWNER, NOW - 5), ownsWallet(OWNER, NOW - 4)],
     events: ["channel.updated  by 1 owner", "channel.updated 1 by 1 owner"],
   },
+  { name: "an owner who verifies again", when: [ownsWallet(OWNER, NOW - 4)], events: [] },
   {
     name: "a verification that owns nothing",
     when: [ownsWallet(2)],
     events: [],
   },
   {
-    name: "follows: a second one is none, and neither is a like of another URL",
+    name: "follows: a second one is none, and neither is a recast or a like of another URL",
     when: [
+      recastsUrl(3, uriOf(KEY)),
       follows(2, KEY),
       likeUrl(2, uriOf(KEY), NOW + 1),
       likeUrl(2, "https://example.com/"),
@@ -207,6 +230,18 @@ describe("the events of channels", () => {
     using node = startNode();
     node.ingestAll([pins(1, KEY, CAST_HASH), moderates(1, KEY, CAST_HASH, true)]);
     expect(channelEvents(node)).toEqual(["channel.pinned 3 by 1", "cast.moderated 3 by 1 hidden"]);
+    node.ingestAll([pins(1, KEY, new Uint8Array(), NOW + 1)]);
+    expect(channelEvents(node)).toEqual(["channel.unpinned 3 by 1"]);
+  });
+
+  test("a follow counts from the second on that channels are part of the protocol", () => {
+    using node = startTestNode();
+    markDemo(node.db);
+    node.ingestAll([...accountRecords(1), ...accountRecords(2), registers(KEY, walletOf(1))]);
+    node.db.transaction(() => settleChannelsActive(node.db, { scheduledAt: toUnixSecs(NOW) }));
+    takeEvents(node.db);
+    node.ingestAll([likeUrl(1, uriOf(KEY), NOW - 1), likeUrl(2, uriOf(KEY), NOW)]);
+    expect(channelEvents(node)).toEqual(["channel.follow.created 2 by 2"]);
   });
 });
 

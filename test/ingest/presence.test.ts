@@ -59,6 +59,8 @@ test("the removal of a gasless key is merged once the key is missing", () => {
   expect(presence(node, remove(first, 2))).toBe("merged");
   expect(node.ingestMessage(add(first, 3))).toBe("ok");
   expect(presence(node, remove(first, 4))).toBe("absent");
+  // The node has never had it: it follows from after the removal.
+  expect(presence(node, remove(second, 1))).toBe("merged");
 });
 
 test("a message of a channel that lost its slot was merged, and one that never arrived is absent", () => {

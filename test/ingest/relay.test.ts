@@ -213,6 +213,16 @@ describe("relayed operations", () => {
     expect(index.hashes().sort()).toEqual(expected);
   });
 
+  test("a compact state leaves the links in place that its block left, and no others that it does not list", () => {
+    using index = startIndex();
+    const [listed, left, removed] = [2, 3, 4].map((target) => linkMessage(1, "follow", target, { at: 10 }));
+    if (!listed || !left || !removed) throw new Error("three links");
+    const state = compactState(1, [2], 20);
+    index.relay(merge(listed), merge(left), merge(removed));
+    index.relay({ ...merge(state), spared: [signed(left).hash] } as RelayedOp);
+    expect(index.hashes().sort()).toEqual([listed, left, state].map(hex).sort());
+  });
+
   test("a compact state that is read from the upstream's state removes no links", () => {
     using index = startIndex();
     const equallyLate = linkMessage(1, "follow", 3, { at: 10 });

@@ -53,7 +53,6 @@ function findOwn(db: IndexDatabase, { fid, store, slot }: SlotOfFid): MessageRow
 }
 
 function findOther(db: IndexDatabase, { fid, store, slot }: SlotOfFid): MessageRow | undefined {
-  if (store === Store.UserData) return undefined;
   const row = findOtherMessage(db, fid, store, slot);
   return row && { table: "messages", ...row };
 }

@@ -87,10 +87,8 @@ function resolveConflicts(
     const refusal = refusedByCompactState(context, fid, body.value, incoming);
     if (refusal) return refusal;
   }
-  if (body?.$case === "usernameProofBody" && !current) {
-    const refusal = resolveNameConflict(context, body.value, incoming);
-    if (refusal) return refusal;
-  }
+  if (body?.$case === "usernameProofBody" && !current)
+    return resolveNameConflict(context, body.value, incoming);
   if (current) {
     context.store.remove(current, "displaced");
     revokeDependents(context, current);

@@ -44,7 +44,7 @@ export function willMerge(db: IndexDatabase, decode: () => readonly SignedMessag
     messages = decode();
     return ofMessages(messages);
   });
-  if (messages.length > 0) db.willRead(() => ofNamedCasts(db, messages));
+  db.willRead(() => ofNamedCasts(db, messages));
 }
 
 /** Returns the messages of operations. Those that cannot be decoded are skipped, because applying them reports it. */

@@ -63,7 +63,8 @@ export function healAccount({ db, network, kinds, shards }: HealDeps, healed: He
         root: target?.root ?? new Uint8Array(),
         keys: target?.keys ?? 0,
       });
-    else if (nibble !== 0 || !tryUncertain(target)) throw new NotHealedError(`nibble ${nibble}`);
+    else if (nibble === 0) tryUncertain(target);
+    else throw new NotHealedError(`nibble ${nibble}`);
   }
   const computed = accountRootOf(kinds.ofAccount(shard, account), opaqueChildren(db, shard, account));
   if (Buffer.compare(computed?.root ?? new Uint8Array(), root) !== 0) throw new NotHealedError("root");
@@ -72,13 +73,11 @@ export function healAccount({ db, network, kinds, shards }: HealDeps, healed: He
    * Tries each subset of the uncertain keys. A name that was proved again has left the trie, which no list shows; a
    * registration of a channel is read from shard 0.
    */
-  function tryUncertain(target: OpaqueChild | undefined): boolean {
+  function tryUncertain(target: OpaqueChild | undefined): void {
     const named = [...correctedKinds(db, shard, account), ...healed.uncertain.map(kindOfKey)];
-    const uncertain = [...new Set([FNAME_KIND, ...named])]
-      .filter((kind) => kind <= FNAME_KIND)
-      .sort((a, b) => a - b);
-    const keys = uncertain.flatMap((kind) => keysOfKind(kind));
-    if (keys.length > MAX_UNCERTAIN_KEYS) return false;
+    const uncertain = [...new Set([FNAME_KIND, ...named])].filter((kind) => kind <= FNAME_KIND);
+    const keys = uncertainKeys(uncertain);
+    if (keys.length > MAX_UNCERTAIN_KEYS) return;
     const others = before.filter(({ kind }) => kind >> 4 === 0 && !uncertain.includes(kind));
     for (let absent = 0; absent < 2 ** keys.length; absent++) {
       for (const [at, { key, isDerived }] of keys.entries()) {
@@ -87,23 +86,23 @@ export function healAccount({ db, network, kinds, shards }: HealDeps, healed: He
       }
       const tried = uncertain.flatMap((kind) => kinds.ofKind(shard, account, kind) ?? []);
       const all = [...others, ...tried].sort((a, b) => a.kind - b.kind);
-      if (isSame(childOf(0, all), target)) return true;
+      if (isSame(childOf(0, all), target)) return;
     }
-    return false;
   }
 
-  /** Returns the keys of a kind that rows produce or corrections name. */
-  function keysOfKind(kind: number): { readonly key: TrieKey; readonly isDerived: boolean }[] {
-    const prefix = Buffer.concat([account, Uint8Array.of(kind)]);
-    const keys = new Map<string, { readonly key: TrieKey; readonly isDerived: boolean }>();
-    const known = [...correctionsBelow(db, shard, prefix)].map(({ key }) => key);
-    for (const key of [...known, ...healed.uncertain.filter((one) => kindOfKey(one) === kind)])
-      keys.set(key.toHex(), { key, isDerived: false });
-    if (isHome || isOnAllShards(kind))
-      derivedKeys(db, network, fid, kind, (rest) => {
-        const key = Buffer.concat([prefix, rest]);
-        keys.set(key.toHex(), { key, isDerived: true });
-      });
+  /** Returns the uncertain keys, and those of the kinds that rows produce or corrections name. */
+  function uncertainKeys(kinds: readonly number[]): { readonly key: TrieKey; readonly isDerived: boolean }[] {
+    const keys = new Map(healed.uncertain.map((key) => [key.toHex(), { key, isDerived: false }]));
+    for (const kind of kinds) {
+      const prefix = Buffer.concat([account, Uint8Array.of(kind)]);
+      for (const { key } of correctionsBelow(db, shard, prefix))
+        keys.set(key.toHex(), { key, isDerived: false });
+      if (isHome || isOnAllShards(kind))
+        derivedKeys(db, network, fid, kind, (rest) => {
+          const key = Buffer.concat([prefix, rest]);
+          keys.set(key.toHex(), { key, isDerived: true });
+        });
+    }
     return [...keys.values()];
   }
 }

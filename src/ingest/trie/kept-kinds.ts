@@ -3,7 +3,6 @@ import type { KindRoot } from "../../trust/trie/trie.ts";
 import type { ChangedKind } from "./key-changes.ts";
 
 const MAX_BYTES = 32 * 2 ** 20;
-const MAX_BYTES_EACH = MAX_BYTES / 8;
 /** After this time, a root is computed from the rows again, so that rows lost by the disk are detected. */
 const MAX_AGE_SECS = 3600;
 
@@ -23,6 +22,14 @@ export class KeptKinds {
   /** In the order of their last use. */
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
+  readonly #maxBytes: number;
+  readonly #maxBytesEach: number;
+
+  /** @param maxBytes memory of all keys together; those of one kind may take an eighth. */
+  constructor(maxBytes = MAX_BYTES) {
+    this.#maxBytes = maxBytes;
+    this.#maxBytesEach = maxBytes / 8;
+  }
 
   /** Keeps the keys of a kind as read from the rows. */
   keep(changed: ChangedKind, keys: KindKeys, of: KindRoot, nowSecs: number): void {
@@ -55,11 +62,11 @@ export class KeptKinds {
   }
 
   #put(name: string, kept: Kept): void {
-    if (kept.keys.size > MAX_BYTES_EACH || kept.keys.isOutgrown) return;
+    if (kept.keys.size > this.#maxBytesEach || kept.keys.isOutgrown) return;
     this.#kept.set(name, kept);
     this.#bytes += kept.keys.size;
     for (const oldest of this.#kept.keys()) {
-      if (this.#bytes <= MAX_BYTES) break;
+      if (this.#bytes <= this.#maxBytes) break;
       this.#drop(oldest);
     }
   }

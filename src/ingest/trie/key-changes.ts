@@ -65,7 +65,6 @@ export class KeyChanges {
 
   /** Starts tracking a transaction. `shards` is the number of data shards. */
   start(shards: number): void {
-    this.clear();
     this.#shards = shards;
     this.#areKeysKnown = areKeysKnown(this.#db);
   }
@@ -222,8 +221,7 @@ function correctionOf({ stored, wasDerived, isDerived, isPresent }: KeyFacts): b
     const derives = isDerived ?? (stored === undefined ? false : !stored);
     return isPresent === derives ? undefined : isPresent;
   }
-  if (isDerived === undefined) return stored;
   // The rows have changed by themselves; the trie has not.
-  const present = stored ?? wasDerived ?? isDerived;
+  const present = stored ?? wasDerived;
   return present === isDerived ? undefined : present;
 }

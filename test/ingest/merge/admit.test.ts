@@ -18,6 +18,7 @@ import { expectOk } from "../../support/result.ts";
 
 const REFUSED = "bad_request.validation_failure";
 const { UNIT_TYPE_2024, UNIT_TYPE_2025 } = StorageUnitType;
+const PRIMARY = UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM;
 const YEAR_SECS = 365 * 86_400;
 
 describe("a lend", () => {
@@ -109,6 +110,17 @@ describe("an on-chain key", () => {
     expect(node.ingestMessage(castAt(2))).toBe(REFUSED);
   });
 
+  test("of an fid signs only once the fid is registered", () => {
+    using node = startTestNode();
+    const [register, ...others] = accountRecords(1);
+    if (!register) throw new Error("an account has a registration");
+    node.ingestAll(others);
+    node.ingestEvent(signerEvent(1, key.publicKey, { block: 300_000 }));
+    expect(node.ingestMessage(castAt(1))).toBe(REFUSED);
+    node.ingestAll([register]);
+    expect(node.ingestMessage(castAt(1))).toBe("ok");
+  });
+
   test("of another type than Ed25519 does not sign", () => {
     using node = startTestNode();
     node.ingestAll(accountRecords(1));
@@ -132,13 +144,39 @@ describe("an on-chain key", () => {
 test("a primary address is that of a live verification of the same fid", () => {
   using node = startTestNode();
   node.ingestAll([...accountRecords(1), ...accountRecords(2)]);
-  const primary = (fid: number, at: number) =>
-    node.ingest(userData(fid, UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM, WALLET, at));
+  const primary = (fid: number, at: number) => node.ingest(userData(fid, PRIMARY, WALLET, at));
   expect(primary(1, DEFAULT_TIMESTAMP)).toBe(REFUSED);
   node.merge([verify(1)]);
   expect([primary(1, DEFAULT_TIMESTAMP), primary(2, DEFAULT_TIMESTAMP)]).toEqual(["ok", REFUSED]);
   node.merge([unverify(1, DEFAULT_TIMESTAMP + 1)]);
   expect(primary(1, DEFAULT_TIMESTAMP + 2)).toBe(REFUSED);
+});
+
+test("a primary address ends with its own verification, not with that of another address", () => {
+  using node = startTestNode();
+  node.ingestAll(accountRecords(1));
+  const address = Buffer.alloc(20, 7);
+  const other = (at: number, isRemoval: boolean) =>
+    signed(
+      1,
+      isRemoval
+        ? {
+            type: MessageType.MESSAGE_TYPE_VERIFICATION_REMOVE,
+            body: { $case: "verificationRemoveBody", value: { address } },
+          }
+        : {
+            type: MessageType.MESSAGE_TYPE_VERIFICATION_ADD,
+            body: { $case: "verificationAddBody", value: { address, claimSignature: Buffer.alloc(65, 1) } },
+          },
+      at,
+    );
+  const primary = () =>
+    node.db.sqlite.query("SELECT value FROM user_data WHERE type = ?").values(PRIMARY).flat();
+  node.merge([verify(1), other(DEFAULT_TIMESTAMP, false), userData(1, PRIMARY, WALLET)]);
+  node.merge([other(DEFAULT_TIMESTAMP + 1, true)]);
+  expect(primary()).toEqual([WALLET]);
+  node.merge([unverify(1, DEFAULT_TIMESTAMP + 1)]);
+  expect(primary()).toEqual([]);
 });
 
 test("storage grows with a rent and shrinks with one that the upstream has taken back", () => {

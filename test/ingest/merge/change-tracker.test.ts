@@ -29,6 +29,12 @@ const found = (tracker: ChangeTracker) => ({
 });
 const NOTHING = { slots: [], created: [], updated: [], channels: [] };
 
+test("nothing is tracked before the first operation", () => {
+  const tracker = new ChangeTracker();
+  trackAll(tracker);
+  expect(found(tracker)).toEqual(NOTHING);
+});
+
 test("the changes of an operation are known until the next one starts", () => {
   const tracker = new ChangeTracker();
   tracker.start(false);

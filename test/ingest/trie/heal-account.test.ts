@@ -127,15 +127,20 @@ test("of events that no row derives, those are found that the root needs; what t
   const rent = rentEvent(FID, 1, { block: 1 });
   storeOnChainEvent(db, rent);
   const own = onChainKey(OnChainEvent.encode(rent).finish()) as TrieKey;
-  const [here, away, ofName] = [keyAt(6, 1), keyAt(6, 2), keyOf(proofOf("a"))];
-  const healed = signedOf([own, here], { uncertain: [here, away] });
+  // Their kinds are below and above that of the rent.
+  const [below, above, away, ofName] = [keyAt(2, 1), keyAt(6, 1), keyAt(6, 2), keyOf(proofOf("a"))];
+  const healed = signedOf([own, below, above], { uncertain: [below, above, away] });
   healAccount({ db, network, kinds: new KindRoots(db, network, 1), shards: 1 }, healed);
-  expect([own, here, away, ofName].map((key) => correction(db, 1, key))).toEqual([
-    ...[undefined, true, undefined, false],
+  expect([own, below, above, away, ofName].map((key) => correction(db, 1, key))).toEqual([
+    ...[undefined, true, true, undefined, false],
   ]);
+  // What a correction names may have left the trie since.
+  const left = signedOf([own, below], {});
+  healAccount({ db, network, kinds: new KindRoots(db, network, 1), shards: 1 }, left);
+  expect([below, above].map((key) => correction(db, 1, key))).toEqual([true, undefined]);
   // Once it is equal, nothing is tried again.
   setCorrection(db, 1, away, false);
-  healAccount({ db, network, kinds: new KindRoots(db, network, 1), shards: 1 }, healed);
+  healAccount({ db, network, kinds: new KindRoots(db, network, 1), shards: 1 }, left);
   expect(correction(db, 1, away)).toBe(false);
 });
 
@@ -169,6 +174,20 @@ describe("children of an account", () => {
     // A name is in the trie of each shard, and may have left that of one.
     healedWith(db, signedOf([link], { shard: away }), shards);
     expect([home, away].map((shard) => correction(db, shard, name))).toEqual([undefined, false]);
+  });
+
+  test("of another shard lack the events of the home shard, which are not tried there, however many there are", () => {
+    const shards = 2;
+    const away = shards + 1 - shardOfFid(FID, shards);
+    using db = indexWith(["a"], shards);
+    const rents = Array.from({ length: 7 }, (_, n) => rentEvent(FID, 1, { block: n + 1 }));
+    for (const rent of rents) storeOnChainEvent(db, rent);
+    const unread = keyAt(
+      kindOfKey(onChainKey(OnChainEvent.encode(rents[0] as OnChainEvent).finish()) as TrieKey),
+      1,
+    );
+    healedWith(db, { ...signedOf([], { shard: away, uncertain: [unread] }) }, shards);
+    expect(correction(db, away, keyOf(proofOf("a")))).toBe(false);
   });
 
   test("that are equal are not enough where the root is another one", () => {

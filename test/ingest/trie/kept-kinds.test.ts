@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { KeptKinds } from "../../../src/ingest/trie/kept-kinds.ts";
 import type { ChangedKind } from "../../../src/ingest/trie/key-changes.ts";
+import { KeptKind } from "../../../src/trust/trie/kept-kind.ts";
 import { KindTrie } from "../../../src/trust/trie/trie.ts";
 import { accountPrefix } from "../../../src/trust/trie-key.ts";
 
@@ -89,5 +90,36 @@ describe("the root of a kind whose keys are kept", () => {
       root: alone.root,
       keys: 1,
     });
+  });
+});
+
+describe("the memory for kept keys", () => {
+  const one = trieOf([rest(1)]);
+  const KIND_BYTES = new KeptKind(one.keys).size;
+  const of = (fid: number) => ({
+    ...{ shard: 1, account: accountPrefix(fid), kind: KIND },
+    keys: [{ rest: rest(1), isPresent: true }],
+  });
+  const fill = (maxBytes: number, fids: readonly number[], { root, keys } = one) => {
+    const kinds = new KeptKinds(maxBytes);
+    for (const fid of fids) kinds.keep(of(fid), keys, root, READ_AT_SECS);
+    return kinds;
+  };
+  /** Uses the keys if they are kept. */
+  const isKept = (kinds: KeptKinds, fid: number, root = one.root) =>
+    kinds.apply(of(fid), root, READ_AT_SECS, () => true) !== undefined;
+
+  test("is for the kinds that were used last, however often each of them is read and used", () => {
+    const fids = Array.from({ length: 10 }, (_, n) => n + 1);
+    const kinds = fill(10 * KIND_BYTES, [...fids, 1, 1, 1]);
+    for (const fid of [3, ...fids, 3]) expect(isKept(kinds, fid)).toBe(true);
+    kinds.keep(of(11), one.keys, one.root, READ_AT_SECS);
+    expect([...fids, 11].filter((fid) => !isKept(kinds, fid))).toEqual([1]);
+  });
+
+  test("has room for a kind of an eighth of it at most", () => {
+    const larger = trieOf(Array.from({ length: 5 }, (_, n) => rest(n + 1)));
+    expect(isKept(fill(8 * KIND_BYTES, [1]), 1)).toBe(true);
+    expect(isKept(fill(8 * KIND_BYTES, [1], larger), 1, larger.root)).toBe(false);
   });
 });

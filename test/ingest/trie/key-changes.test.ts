@@ -70,6 +70,7 @@ describe("a correction is stored where the rows and the network's trie differ, a
           const keys = said ? [{ rest: KEY.slice(REST_START), isPresent: said === "inserted" }] : [];
           const changed = { shard: HOME, account: ACCOUNT, kind: kindOfKey(KEY), keys };
           expect(kinds).toEqual(acts.length === 0 ? [] : [changed]);
+          expect(dirtyKindsOf(db, HOME, ACCOUNT)).toEqual([]);
         }
       }),
     );
@@ -161,6 +162,15 @@ describe("while the state of an upstream is read", () => {
     }
   });
 
+  test("it has a key, whatever blocks said of it before in the transaction", () => {
+    using db = openIndexInMemory();
+    changing(db, (changes) => {
+      changes.network(HOME, KEY, true);
+      changes.readingState(() => changes.derived(KEY, true, true), false);
+    });
+    expect(correction(db, HOME, KEY)).toBeUndefined();
+  });
+
   test("what is read before and after counts as usual, also if the reading fails", () => {
     using db = openIndexInMemory();
     changing(db, (changes) => {
@@ -191,14 +201,15 @@ describe("while the state of an upstream is read", () => {
 });
 
 describe("an opaque child", () => {
-  const child = { shard: HOME, account: ACCOUNT, nibble: kindOfKey(KEY) >> 4 };
+  const below = keysOfSigned(expectOk(decodeMessage(link(FID, "follow", 2).bytes)))[0] as TrieKey;
+  const child = { shard: HOME, account: ACCOUNT, nibble: kindOfKey(below) >> 4 };
   const root = (n: number) => new Uint8Array(20).fill(n);
 
   test("is out of date once a key below it changes, and up to date when it was read again", () => {
     using db = openIndexInMemory();
     putOpaque(db, { ...child, root: root(1), keys: 3 });
-    changing(db, (changes) => changes.network(HOME, KEY, true));
-    expect(dirtyKindsOf(db, HOME, ACCOUNT).map(({ kind }) => kind)).toEqual([kindOfKey(KEY)]);
+    changing(db, (changes) => changes.network(HOME, below, true));
+    expect(dirtyKindsOf(db, HOME, ACCOUNT).map(({ kind }) => kind)).toEqual([kindOfKey(below)]);
     const kinds = changing(db, (changes) => changes.refreshed({ ...child, root: root(2), keys: 4 }));
     expect(opaqueChildren(db, HOME, ACCOUNT)).toMatchObject([{ nibble: child.nibble, keys: 4 }]);
     expect(kinds).toEqual([{ shard: HOME, account: ACCOUNT, kind: child.nibble << 4, keys: undefined }]);
@@ -215,6 +226,20 @@ describe("an opaque child", () => {
     expect([changes.isOn, changes.flush()]).toEqual([false, []]);
     expect(opaqueChildren(db, HOME, ACCOUNT)).toEqual([]);
   });
+});
+
+test("a transaction changes only its own keys, and its end the tracking", () => {
+  using db = openIndexInMemory();
+  const changes = new KeyChanges(db);
+  const after = (work: () => void) => {
+    changes.start(SHARDS);
+    work();
+    return [changes.flush().length, changes.isOn];
+  };
+  expect([after(() => changes.network(HOME, KEY, true)), after(() => {})]).toEqual([
+    [1, false],
+    [0, false],
+  ]);
 });
 
 test("nothing changes the tries that a node does not follow", () => {

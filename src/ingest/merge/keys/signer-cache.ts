@@ -60,12 +60,9 @@ export class SignerCache {
   }
 }
 
-const signerOf = statement<
-  { state: number; keyType: number; addedAt: number },
-  [fid: number, key: Uint8Array]
->(
+const signerOf = statement<{ state: number; keyType: number }, [fid: number, key: Uint8Array]>(
   "on-chain-keys.signer-of",
-  "SELECT state, key_type AS keyType, added_at AS addedAt FROM signers WHERE fid = ? AND key = ?",
+  "SELECT state, key_type AS keyType FROM signers WHERE fid = ? AND key = ?",
 );
 
 /**
@@ -74,7 +71,10 @@ const signerOf = statement<
  */
 export function isActiveOnChainKey(db: IndexDatabase, fid: number, key: Uint8Array): boolean {
   const signer = db.get(signerOf, fid, key);
-  if (!signer || signer.keyType !== KEY_TYPE_ED25519) return false;
-  if (signer.state === SignerEventType.SIGNER_EVENT_TYPE_ADD) return true;
-  return signer.state === SignerEventType.SIGNER_EVENT_TYPE_ADMIN_RESET && signer.addedAt > 0;
+  // The type is that of its add: a key that was never added has none.
+  return (
+    signer?.keyType === KEY_TYPE_ED25519 &&
+    (signer.state === SignerEventType.SIGNER_EVENT_TYPE_ADD ||
+      signer.state === SignerEventType.SIGNER_EVENT_TYPE_ADMIN_RESET)
+  );
 }
