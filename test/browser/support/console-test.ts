@@ -8,6 +8,8 @@ import { HAS_BROWSER, sharedBrowser, sharedNode } from "./shared.ts";
 const FAILURES = join(import.meta.dir, "../../../dist/browser-failures");
 
 const START_TIMEOUT_MS = 120_000;
+/** Longer than any wait of a page. */
+const TEST_TIMEOUT_MS = 120_000;
 // The first test of a process would otherwise have to compile the program and start the node in its own time.
 if (HAS_BROWSER) beforeAll(() => Promise.all([sharedBrowser(), sharedNode()]), START_TIMEOUT_MS);
 
@@ -18,7 +20,7 @@ if (HAS_BROWSER) beforeAll(() => Promise.all([sharedBrowser(), sharedNode()]), S
 export function consoleTest(
   title: string,
   body: (open: (options?: ConsolePageOptions) => Promise<ConsolePage>) => Promise<void>,
-  timeoutMs?: number,
+  timeoutMs = TEST_TIMEOUT_MS,
 ): void {
   test.skipIf(!HAS_BROWSER)(
     title,

@@ -32,6 +32,8 @@ export interface ConsolePage extends AsyncDisposable {
 }
 
 const HEIGHT_PX = 900;
+/** A page of a busy machine loads slowly. */
+const PAGE_TIMEOUT_MS = 90_000;
 /** Responses of the API are for the page to show; Chromium also writes them to the console. */
 const API_PATH = /^\/(v1|v2|quick-auth|approve|ready|status|console\/(api|op|demo))(\/|$)/;
 
@@ -48,6 +50,7 @@ export async function consolePage(options: ConsolePageOptions = {}): Promise<Con
     javaScriptEnabled: options.hasScripts ?? true,
     permissions: ["clipboard-read", "clipboard-write"],
   });
+  context.setDefaultTimeout(PAGE_TIMEOUT_MS);
   const faults: string[] = [];
   const add = (fault: string) => {
     if (!expects.some((expected) => expected.test(fault))) faults.push(fault);
