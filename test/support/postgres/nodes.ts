@@ -1,11 +1,13 @@
 import { createSteadyClock } from "../../../src/db/state/state-clock.ts";
 import { createPostgresStores } from "../../../src/node/state/postgres/open-postgres.ts";
-import { systemClock } from "../../../src/runtime/clock.ts";
+import { nowSecs, systemClock } from "../../../src/runtime/clock.ts";
 import { type RunningNode, startNode, tempDir } from "../program.ts";
 import { makeChain } from "../upstream/chain.ts";
 import { UpstreamNode } from "../upstream/node.ts";
 import { UpstreamServer } from "../upstream/server.ts";
 import { createDatabase, type PostgresDatabase } from "./database.ts";
+
+const BLOCK_INTERVAL_MS = 1_000;
 
 /** An upstream and a state in PostgreSQL that nodes share. */
 export interface SharedServices extends AsyncDisposable {
@@ -31,7 +33,7 @@ export async function startSharedServices(
   upstream?: SharedUpstream,
 ): Promise<SharedServices> {
   const dir = tempDir();
-  const server = upstream ?? (await startOldUpstream());
+  const server = upstream ?? (await startUpstream());
   const database = await createDatabase();
   const stores = createPostgresStores(database.pools(), {
     node: database.node(),
@@ -69,11 +71,23 @@ export async function startSharedServices(
   };
 }
 
-async function startOldUpstream(): Promise<SharedUpstream> {
-  const blocks = 7;
-  const node = new UpstreamNode(makeChain("nodes that share a state", blocks));
-  node.produce(blocks);
+/** Starts an upstream that keeps producing blocks, so that nodes are not behind. */
+async function startUpstream(): Promise<SharedUpstream> {
+  const chain = makeChain("nodes that share a state", 7);
+  const node = new UpstreamNode(chain);
   const server = new UpstreamServer(node);
+  const tick = () => {
+    chain.add({ at: nowSecs(systemClock), actions: [] });
+    node.produce(chain.ticks.length);
+  };
+  tick();
   await server.start();
-  return server;
+  const ticking = setInterval(tick, BLOCK_INTERVAL_MS);
+  return {
+    url: server.url,
+    stop() {
+      clearInterval(ticking);
+      server.stop();
+    },
+  };
 }
