@@ -91,4 +91,55 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("an API key that is deleted at one of
     },
     180_000,
   );
+
+  test("reads nothing at a stopped node once that is said and it continues, also by requests that arrived meanwhile", async () => {
+    const made = await callSigned(a, FID, "POST", "/api_key", {
+      name: "Key of a stopped node",
+      scopes: ["read"],
+    });
+    const key = String(made.body.secret);
+    const { api_key_id: id } = made.body.api_key as { api_key_id: string };
+    const hasLease = async () => {
+      const { now, ends } = await leaseOfB();
+      return ends > now;
+    };
+    await until(hasLease, "B has a lease again");
+    await until(async () => (await read(b, key)) === 200, "B reads by the key");
+    process.kill(b.pid, "SIGSTOP");
+    try {
+      const deleted = await callSigned(a, FID, "DELETE", `/api_key?api_key_id=${id}`);
+      expect(deleted.body).toEqual({ deleted: true });
+      // The deletion has waited for it.
+      expect(await hasLease()).toBe(false);
+      const waiting = await Promise.all(Array.from({ length: 10 }, () => sendRead(b, key)));
+      process.kill(b.pid, "SIGCONT");
+      for (const status of await Promise.all(waiting.map(({ status }) => status)))
+        expect(status).toMatch(/^HTTP\/1.1 4(01|29) /);
+    } finally {
+      process.kill(b.pid, "SIGCONT");
+    }
+  }, 60_000);
 });
+
+/** Sends a read by a key. Resolves once it is at the node's machine, whether or not the node runs. */
+async function sendRead({ url }: RunningNode, key: string): Promise<{ readonly status: Promise<string> }> {
+  const { hostname, port, host } = new URL(url);
+  const status = Promise.withResolvers<string>();
+  const socket = await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: {
+      data: (_, bytes) => status.resolve(bytes.toString().split("\r\n", 1)[0] ?? ""),
+      close: () => status.reject(new Error("the node closed the connection without a response")),
+      error: (_, cause) => status.reject(cause),
+    },
+  });
+  const lines = [
+    `GET /v2/farcaster/user/bulk/?fids=${FID} HTTP/1.1`,
+    `Host: ${host}`,
+    `x-api-key: ${key}`,
+    "Connection: close",
+  ];
+  socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+  return { status: status.promise };
+}
