@@ -15,7 +15,7 @@ import { type Draw, drawFrom } from "./draw.ts";
 import type { Figure } from "./main.ts";
 import { MAINNET_MIX, newRecord } from "./network.ts";
 import { distinctRequest, timeOf } from "./reads.ts";
-import { median } from "./start.ts";
+import { anonymousBytesOf, median } from "./start.ts";
 import { bulkRequests, submitAll } from "./submits.ts";
 import { type ThreadUse, threadsOf } from "./threads.ts";
 
@@ -64,6 +64,7 @@ export async function benchCold(): Promise<Figure[]> {
   const isFollowing = process.env.BENCH_DATA !== undefined;
   const args = isFollowing ? ["--set", "upstream.url=http://127.0.0.1:9"] : [];
   const node = await startNode({ command: [...group.command, svc], dataDir, args });
+  const ownBytes = peakOf(() => anonymousBytesOf(node.pid));
   const fids = process.env.BENCH_DATA === undefined ? Math.round(MESSAGES / 50) : accountsOf(dataDir);
   const network = { dataDir, fids, heavyFid: 1, messages: MESSAGES, buildSecs: 0 };
   const draw = drawFrom(network, "all", POOL);
@@ -116,6 +117,7 @@ export async function benchCold(): Promise<Figure[]> {
       );
     }
   if (merges) figures.push({ what: "merges beside these", value: await merges.end(), unit: "messages/s" });
+  figures.push({ what: "memory of the node at most, without files", value: ownBytes.end() / 1e6, unit: "MB" });
   await node.stop();
   return [...figures, ...benchColdMerges(dataDir, fids)];
 }
@@ -205,6 +207,21 @@ function mergeBeside(node: RunningNode, { dataDir, fids }: { dataDir: string; fi
       await submitting;
       client.close();
       return merged / ((performance.now() - startedMs) / 1000);
+    },
+  };
+}
+
+/** Samples a value ten times a second until it is ended. */
+function peakOf(value: () => number) {
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, value());
+  }, 100);
+  return {
+    /** Returns the largest value. */
+    end(): number {
+      clearInterval(timer);
+      return most;
     },
   };
 }

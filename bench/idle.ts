@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import type { Figure } from "./main.ts";
-import { rssOf } from "./start.ts";
-import { numberIn, type ThreadUse, threadsOf } from "./threads.ts";
+import { anonymousBytesOf, rssOf } from "./start.ts";
+import { type ThreadUse, threadsOf } from "./threads.ts";
 
 /** The executable of an earlier version, which idles alongside this one. */
 const BEFORE = process.env.BENCH_BEFORE;
@@ -84,7 +83,7 @@ function idleOf({ pid }: Pick<RunningNode, "pid">, before: ReadonlyMap<string, T
     cpuPercent: percent(used.reduce((sum, { cpuMs }) => sum + cpuMs, 0)),
     wakesPerSec: used.reduce((sum, { waits }) => sum + waits, 0) / IDLE_SECS,
     residentMb: rssOf(pid) / 1e6,
-    anonymousMb: (numberIn(readFileSync(`/proc/${pid}/status`, "utf8"), "RssAnon") * 1024) / 1e6,
+    anonymousMb: anonymousBytesOf(pid) / 1e6,
     threads: used.length,
     most: [...byName].sort(([, a], [, b]) => b - a).slice(0, SHOWN_THREADS),
   };

@@ -4,6 +4,7 @@ import { indexPath } from "../src/db/index/database.ts";
 import { compileInto, DIST, startNode, tempDir } from "../test/support/program.ts";
 import type { Figure } from "./main.ts";
 import { benchNetwork } from "./network.ts";
+import { numberIn } from "./threads.ts";
 
 const RUNS = 9;
 const IDLE_SECS = 3;
@@ -140,6 +141,11 @@ export function median(values: readonly number[]): number {
 export function rssOf(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes) * 1024;
+}
+
+/** Returns the memory of a process without the pages of files, in bytes. The kernel can only take the latter back. */
+export function anonymousBytesOf(pid: number): number {
+  return numberIn(readFileSync(`/proc/${pid}/status`, "utf8"), "RssAnon") * 1024;
 }
 
 /** Linux counts CPU time in hundredths of a second. */

@@ -114,8 +114,23 @@ export function usableUnits(holdings: StorageHoldings, nowSecs: number): Record<
  * Returns the limit per store: the sum over unit types of usable units × messages per unit; for lends, of purchased units.
  */
 export function storageLimits(holdings: StorageHoldings, nowSecs: number): StorageLimits {
-  const purchased = purchasedUnits(holdings.rents, nowSecs);
-  const usable = usableUnits(holdings, nowSecs);
+  const limits = limitsOf(purchasedUnits(holdings.rents, nowSecs), usableUnits(holdings, nowSecs));
+  const expiries = holdings.rents.map((r) => rentExpiresAt(r.rentedAt)).filter((at) => at > nowSecs);
+  return { limits, validUntilSecs: Math.min(Number.MAX_SAFE_INTEGER, ...expiries) };
+}
+
+type Units = Record<StorageUnitType, number>;
+type Limits = StorageLimits["limits"];
+
+const MAX_SHARED = 1_000;
+
+/** Most fids have one of a few numbers of units. A table takes a kilobyte, and the writer caches the limits of 50,000 fids. */
+const shared = new Map<string, Limits>();
+
+function limitsOf(purchased: Units, usable: Units): Limits {
+  const key = UNIT_TYPES.map((unitType) => `${purchased[unitType]} ${usable[unitType]}`).join();
+  const known = shared.get(key);
+  if (known) return known;
   const limits = new Map<Store, number>();
   for (const [store] of LIMITED_STORES) {
     const units = store === Store.StorageLends ? purchased : usable;
@@ -123,8 +138,9 @@ export function storageLimits(holdings: StorageHoldings, nowSecs: number): Stora
     for (const unitType of UNIT_TYPES) limit += units[unitType] * PER_UNIT[unitType][store];
     limits.set(store, limit);
   }
-  const expiries = holdings.rents.map((r) => rentExpiresAt(r.rentedAt)).filter((at) => at > nowSecs);
-  return { limits, validUntilSecs: Math.min(Number.MAX_SAFE_INTEGER, ...expiries) };
+  if (shared.size >= MAX_SHARED) shared.clear();
+  shared.set(key, limits);
+  return limits;
 }
 
 const UNIT_TYPES = [

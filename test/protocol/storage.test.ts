@@ -53,6 +53,20 @@ test("limits count usable units, of lends purchased ones, and are valid until th
   expect(storageLimits({ ...holdings, rents: [] }, EXTENSION).validUntilSecs).toBe(Number.MAX_SAFE_INTEGER);
 });
 
+test("fids with equal units share one table of limits, so that a cache of many fids holds few", () => {
+  const holdings = (rentedAt: number, units: number) => ({
+    rents: [{ units, rentedAt }],
+    lent: [],
+    borrowed: [],
+  });
+  const limitsOf = (rentedAt: number, units: number) =>
+    storageLimits(holdings(rentedAt, units), EXTENSION + 9);
+  const [one, other] = [limitsOf(EXTENSION, 2), limitsOf(EXTENSION + 9, 2)];
+  expect(one.limits).toBe(other.limits);
+  expect(one.validUntilSecs).not.toBe(other.validUntilSecs);
+  expect(limitsOf(EXTENSION, 3).limits).not.toBe(one.limits);
+});
+
 test.each([
   [999, 1, true, false],
   [1_000, 999, true, true],

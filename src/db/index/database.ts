@@ -3,7 +3,7 @@ import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts"
 import { SqliteConnection } from "../sqlite/connection.ts";
 import type { LookUps } from "../sqlite/leaf-pages.ts";
 import { SQLITE_MIGRATIONS } from "../sqlite/migrations.embedded.ts";
-import { openAsIs, openInMemory, openReader, openWriter } from "../sqlite/open.ts";
+import { openAsIs, openInMemory, openReader, openWriter, PAGE_CACHE_KIB } from "../sqlite/open.ts";
 import { ReadAhead } from "../sqlite/read-ahead.ts";
 import {
   appliedMigrations,
@@ -233,8 +233,7 @@ export function openIndexWriter(path: string): IndexDatabase {
     { database: "index", file: path },
     {
       migrations,
-      // Holds the upper levels of every b-tree and the recently used leaves.
-      cacheKib: 65536,
+      cacheKib: PAGE_CACHE_KIB.indexWriter,
       // A commit touches pages all over the indexes, and a checkpoint writes each of them once, however often it is in the
       // log. Checkpoints every 64 MB of log take a seventh less merge time than every 16 MB, and one checkpoint takes no
       // longer.
@@ -245,10 +244,17 @@ export function openIndexWriter(path: string): IndexDatabase {
   return withReadAhead(new IndexDatabase(sqlite)).watchFiles();
 }
 
-/** Opens the index for reading. The writer must have created it. */
-export function openIndexReader(path: string): IndexDatabase {
+/**
+ * Opens the index for reading. The writer must have created it.
+ *
+ * @param options.cacheKib size of the page cache
+ */
+export function openIndexReader(
+  path: string,
+  { cacheKib = PAGE_CACHE_KIB.indexReader }: { readonly cacheKib?: number } = {},
+): IndexDatabase {
   return withReadAhead(
-    new IndexDatabase(openReader({ database: "index", file: path }, { migrations, cacheKib: 32768 })),
+    new IndexDatabase(openReader({ database: "index", file: path }, { migrations, cacheKib })),
   );
 }
 

@@ -14,6 +14,19 @@ import {
 import { asStorageError, type DatabaseFile, recoveryOf } from "./storage-error.ts";
 import { isReadableWal } from "./wal-frames.ts";
 
+/**
+ * Sizes of page caches, by the use of a connection; all of a node have at most 128 MB (test/structure/page-caches.test.ts). A
+ * cached page takes 5 KB, and connections share none, while the system caches a page once for all of them.
+ */
+export const PAGE_CACHE_KIB = {
+  indexWriter: 32_768,
+  /** Of an HTTP worker. */
+  indexServer: 16_384,
+  indexReader: 4_096,
+  stateWriter: 8_192,
+  stateReader: 2_048,
+} as const;
+
 /** The limit that Linux follows. */
 const MAX_LINKS = 40;
 

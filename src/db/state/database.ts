@@ -3,7 +3,7 @@ import { UserError } from "../../lib/failure.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
 import { SQLITE_MIGRATIONS } from "../sqlite/migrations.embedded.ts";
-import { openAsIs, openInMemory, openReader, openWriter } from "../sqlite/open.ts";
+import { openAsIs, openInMemory, openReader, openWriter, PAGE_CACHE_KIB } from "../sqlite/open.ts";
 import { appliedMigrations, compareVersion, type SchemaVersion } from "../sqlite/schema-version.ts";
 import { stateMoveOf } from "./state-move.ts";
 
@@ -49,7 +49,7 @@ export function openState(
   const sqlite = openWriter(
     { database: "state", file: path },
     // Rows are few and small compared to the index, and commits are small, so the default checkpoint size fits.
-    { migrations, cacheKib: 8192, checkpointPages: 1000, mayCreate },
+    { migrations, cacheKib: PAGE_CACHE_KIB.stateWriter, checkpointPages: 1000, mayCreate },
   );
   const db = new StateDatabase(sqlite).watchFiles();
   if (!mayBeMoved) refuseMoved(db);
@@ -68,7 +68,10 @@ export function openStateWriter(path: string): StateDatabase {
 
 /** Opens the state database for reading, which never waits for the writer. The file must exist. */
 export function openStateReader(path: string): StateDatabase {
-  const sqlite = openReader({ database: "state", file: path }, { migrations, cacheKib: 8192 });
+  const sqlite = openReader(
+    { database: "state", file: path },
+    { migrations, cacheKib: PAGE_CACHE_KIB.stateReader },
+  );
   sqlite.exec(`PRAGMA busy_timeout = ${READER_BUSY_TIMEOUT_MS}`);
   const db = new StateDatabase(sqlite);
   refuseMoved(db);

@@ -9,6 +9,7 @@ import type { DemoRpc } from "../../console/demo/services.ts";
 import { loadBuild } from "../../console/load-build.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { CommitSequence } from "../../db/index/log/commit-sequence.ts";
+import { PAGE_CACHE_KIB } from "../../db/sqlite/open.ts";
 import type { IngestRpc } from "../../ingest/thread/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { loadOnce } from "../../lib/promises.ts";
@@ -77,7 +78,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
   const signals = new NodeSignals(link.signals);
   const log = createLogger(config, { keep: keepLine });
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
-  const db = openIndexReader(indexPath(config.data.dir));
+  const db = openIndexReader(indexPath(config.data.dir), { cacheKib: PAGE_CACHE_KIB.indexServer });
   db.commits = new CommitSequence(commits);
   db.protocolNames = config.channels.protocol_names;
   const spans = await openSpans({ config, log, clock: systemClock }, init.spanCounts);
