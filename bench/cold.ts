@@ -117,7 +117,11 @@ export async function benchCold(): Promise<Figure[]> {
       );
     }
   if (merges) figures.push({ what: "merges beside these", value: await merges.end(), unit: "messages/s" });
-  figures.push({ what: "memory of the node at most, without files", value: ownBytes.end() / 1e6, unit: "MB" });
+  figures.push({
+    what: "memory of the node at most, without files",
+    value: ownBytes.end() / 1e6,
+    unit: "MB",
+  });
   await node.stop();
   return [...figures, ...benchColdMerges(dataDir, fids)];
 }

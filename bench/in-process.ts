@@ -5,6 +5,7 @@ import { apiPlugins } from "../src/api/plugins.ts";
 import { neverStale } from "../src/auth/owners/custody.ts";
 import { indexPath, openIndexReader } from "../src/db/index/database.ts";
 import { CommitSequence } from "../src/db/index/log/commit-sequence.ts";
+import { PAGE_CACHE_KIB } from "../src/db/sqlite/open.ts";
 import { openState, statePath } from "../src/db/state/database.ts";
 import { ResponseCache } from "../src/http/response/response-cache.ts";
 import { createHttpServer } from "../src/http/server.ts";
@@ -35,7 +36,7 @@ export interface InProcess extends AsyncDisposable {
 
 export async function startInProcess(dataDir: string): Promise<InProcess> {
   const dir = tempDir();
-  const db = openIndexReader(indexPath(dataDir));
+  const db = openIndexReader(indexPath(dataDir), { cacheKib: PAGE_CACHE_KIB.indexServer });
   const state = openState(statePath(dir.path));
   const common = {
     config: configWith("service.compat_prefixes=farcaster"),

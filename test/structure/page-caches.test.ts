@@ -8,8 +8,8 @@ const SRC = join(import.meta.dir, "../../src");
 /** What all threads of a node with one HTTP worker cache of index.db and state.db, whatever they read. */
 const MAX_KIB = 128 * 1024;
 
-/** Folders of commands, and of work that opens a database and closes it again. */
-const NOT_KEPT = /^(?:(?:backup|compact|snapshot|start|state-check|state-copy)\/|state\/token-state)/;
+/** Commands, and work that opens a database and closes it again. */
+const COMMANDS = /^(?:(?:backup|compact|snapshot|start|state-check|state-copy)\/|state\/token-state)/;
 
 /** The calls that open a connection, each with the size of its cache. */
 const OPENS: readonly (readonly [call: RegExp, kib: number])[] = [
@@ -23,7 +23,7 @@ const OPENS: readonly (readonly [call: RegExp, kib: number])[] = [
 
 test("the page caches of all connections of a node have at most 128 MB together", () => {
   const sources = [...new Bun.Glob("**/*.ts").scanSync(join(SRC, "node"))]
-    .filter((file) => !NOT_KEPT.test(file))
+    .filter((file) => !COMMANDS.test(file))
     .map((file) => readFileSync(join(SRC, "node", file), "utf8"));
   const opened = OPENS.map(([call, kib]) => {
     const connections = sources.reduce((sum, source) => sum + [...source.matchAll(call)].length, 0);

@@ -18,8 +18,8 @@ import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 const FEWEST_FILES = 256;
 /** The unit has 65536. Each client connection takes one; a quarter of the limit is reserved for databases and calls. */
 const FEW_FILES = 4096;
-/** A node needs 150 to 300 MB (bench/README.md). */
-const LEAST_MEMORY_BYTES = 300_000_000;
+/** What a node takes while it reads and merges (bench/README.md, Memory). */
+const LEAST_MEMORY_BYTES = 400_000_000;
 /** Filling an index took up to 673 MB (bench/README.md). */
 const LITTLE_MEMORY_BYTES = 1_000_000_000;
 const WORKER_BYTES = 50_000_000;

@@ -20,8 +20,8 @@ import { isReadableWal } from "./wal-frames.ts";
  */
 export const PAGE_CACHE_KIB = {
   indexWriter: 32_768,
-  /** Of an HTTP worker. */
-  indexServer: 16_384,
+  /** For an HTTP worker. */
+  indexServer: 20_480,
   indexReader: 4_096,
   stateWriter: 8_192,
   stateReader: 2_048,

@@ -8,7 +8,7 @@ import { LeafPages, type LookUps } from "./leaf-pages.ts";
 const LOOK_AGAIN_MS = 30_000;
 /** Memory that a node uses itself (bench/README.md). The rest of the memory caches pages of files. */
 const NODE_BYTES = 400_000_000;
-/** 16 MB, half of a reader's cache. */
+/** 16 MB, most of the cache of an HTTP worker. */
 const RECENT_PAGES = 4_096;
 /** `POSIX_FADV_WILLNEED` */
 const WILL_NEED = 3;

@@ -14,8 +14,8 @@ import type { ScorePolicy, UserState } from "./users.ts";
  */
 let lastVersion = 0;
 
-const MAX_USERS = 6_000;
-const MAX_CASTS = 6_000;
+const MAX_USERS = 5_000;
+const MAX_CASTS = 5_000;
 const MAX_CHANNELS = 2_000;
 /** A generation has room for everyone that one search reads: at most 7,000 people of 400 bytes each. */
 const MAX_PEOPLE = 20_000;
