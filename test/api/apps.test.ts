@@ -25,11 +25,15 @@ async function created(body: object = fields, fid = 3): Promise<ApiResponse["bod
   return response.app;
 }
 
-/** Fails unless the request is rejected like this and leaves only its nonce. */
+/** Fails unless the request is rejected like this and leaves only its nonce, and that its owner has acted. */
 async function expectRefused(call: TestCall, status: number, message: string) {
   const before = signed.rowCounts();
   expect(await signed.call(call)).toEqual({ status, body: { message } });
-  expect(signed.rowCounts()).toEqual({ ...before, nonces: (before.nonces ?? 0) + 1 });
+  expect(signed.rowCounts()).toEqual({
+    ...before,
+    nonces: (before.nonces ?? 0) + 1,
+    custodies: expect.any(Number),
+  });
 }
 
 const secret = (now: number, expires_at: number | null = null) => ({
