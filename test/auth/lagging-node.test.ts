@@ -7,7 +7,7 @@ import { custodyWallet } from "../support/signing.ts";
 
 /** Two nodes over one state. One has applied the transfer of an fid; the other lags, by less than makes it unready. */
 
-const FIDS = [31, 32, 33, 34, 35, 36, 37] as const;
+const FIDS = [31, 32, 33, 34, 35, 36, 37, 38] as const;
 const options = {
   fids: [...FIDS],
   settings: [`service.public_url=${SESSION_ORIGIN}`],
@@ -132,6 +132,18 @@ test("an fid that changes owners twice obeys the last one, at nodes that have ap
   transfer(fid, lagging);
   expect(await statusOf(lagging, { ...LIST, fid, wallet: second })).toBe(401);
   expect(await statusOf(lagging, { ...LIST, fid, wallet: first })).toBe(200);
+});
+
+test("an owner to whom the fid has come back is the last one, also if nobody acted in between", async () => {
+  const fid = 38;
+  const [owner, between] = [custodyWallet(fid), buyerOf(fid)];
+  expect(await statusOf(current, { ...LIST, fid, wallet: owner })).toBe(200);
+  transfer(fid, current);
+  transfer(fid, lagging);
+  current.api.node.ingestEvent(transferEvent(fid, between.address, owner.address, { block: 9901 }));
+  expect(await statusOf(current, { ...LIST, fid, wallet: owner })).toBe(200);
+  expect(await statusOf(lagging, { ...LIST, fid, wallet: between })).toBe(401);
+  expect(await statusOf(lagging, { ...LIST, fid, wallet: owner })).toBe(200);
 });
 
 test("a request of the previous owner that was verified before the new owner acted ends nothing of the new owner", async () => {

@@ -462,7 +462,8 @@ describe("check 22: a session ends", () => {
         body: async () => new Uint8Array(),
         operation: signedOperations.listApps,
       });
-    const confirmed = async (value: Uint8Array) => ({ isConfirmed: true, value }) as const;
+    const confirmed = async (custody: Uint8Array) =>
+      ({ isConfirmed: true, value: { custody, blockNumber: 3000, logIndex: 0 } }) as const;
     const unasked = () => Promise.reject(new Error("an unchanged custody address needs no second node"));
     const live = { sessionId: session.sessionId };
     expect(await attempt(unasked)).toMatchObject(live);

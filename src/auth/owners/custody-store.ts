@@ -28,10 +28,13 @@ export interface ChainPosition {
   readonly logIndex: number;
 }
 
-/** A custody address and the position of the event that assigned the fid to it. */
-export interface KnownCustody extends ChainPosition {
-  readonly fid: number;
+/** A custody address, and the position of the event that assigned an fid to it. */
+export interface Assignment extends ChainPosition {
   readonly custody: Uint8Array;
+}
+
+export interface KnownCustody extends Assignment {
+  readonly fid: number;
 }
 
 /** The custody addresses that owners have acted by lately, at all nodes of the state. */

@@ -1,8 +1,12 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { onChainEventsOf } from "../../db/index/project/on-chain.ts";
 import { statement } from "../../db/index/statement.ts";
-import { IdRegisterEventType, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
-import type { ChainPosition } from "./custody-store.ts";
+import {
+  IdRegisterEventType,
+  type OnChainEvent,
+  OnChainEventType,
+} from "../../protocol/wire/generated/on-chain.ts";
+import type { Assignment, ChainPosition } from "./custody-store.ts";
 
 /** Returns the current 20-byte custody address of an fid; undefined for an unregistered fid. */
 export type CustodyOf = (fid: number) => Uint8Array | undefined;
@@ -19,11 +23,17 @@ export function custodyFromIndex(db: IndexDatabase): CustodyOf {
 
 /** Returns the position of the latest event in the index that assigned an fid to an address; undefined if there is none. */
 export function assignedAt(db: IndexDatabase, fid: number, address: Uint8Array): ChainPosition | undefined {
-  return onChainEventsOf(db, OnChainEventType.EVENT_TYPE_ID_REGISTER, fid).findLast(
-    ({ body }) =>
-      body?.$case === "idRegisterEventBody" &&
-      body.value.eventType !== IdRegisterEventType.ID_REGISTER_EVENT_TYPE_CHANGE_RECOVERY &&
-      isSameAddress(body.value.to, address),
+  const events = onChainEventsOf(db, OnChainEventType.EVENT_TYPE_ID_REGISTER, fid);
+  return assignmentsIn(events).findLast(({ custody }) => isSameAddress(custody, address));
+}
+
+/** Returns the owners that id-registry events of an fid name one after another. */
+export function assignmentsIn(events: readonly OnChainEvent[]): Assignment[] {
+  return events.flatMap(({ body, blockNumber, logIndex }) =>
+    body?.$case === "idRegisterEventBody" &&
+    body.value.eventType !== IdRegisterEventType.ID_REGISTER_EVENT_TYPE_CHANGE_RECOVERY
+      ? [{ custody: body.value.to, blockNumber, logIndex }]
+      : [],
   );
 }
 

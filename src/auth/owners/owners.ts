@@ -9,7 +9,7 @@ import {
   neverStale,
   type StaleReason,
 } from "./custody.ts";
-import type { ChainPosition, CustodyStore } from "./custody-store.ts";
+import type { Assignment, ChainPosition, CustodyStore } from "./custody-store.ts";
 
 /**
  * Whether a decision that waits for a confirmation is for someone who has signed something, or one that anybody can cause. The lanes do
@@ -24,8 +24,8 @@ export type Confirmed<T> =
 
 /** Compares with a second node what no block commits to. */
 export interface ConfirmRpc {
-  /** Returns the custody address of an fid, from the events that both nodes have. */
-  confirmCustody(fid: number, lane: Lane): Promise<Confirmed<Uint8Array | undefined>>;
+  /** Returns the custody address of an fid and since when it is that, from what both nodes have. */
+  confirmCustody(fid: number, lane: Lane): Promise<Confirmed<Assignment | undefined>>;
   /** Returns whether both nodes have the event that added a key. */
   confirmKey(fid: number, key: Uint8Array, lane: Lane): Promise<Confirmed<boolean>>;
 }
@@ -94,10 +94,14 @@ export function createOwners(deps: OwnersDeps): Owners {
   const inIndex = custodyFromIndex(db);
 
   /** Returns the custody address of an act, if it is newer than one that this node knows. */
-  async function newerThan(fid: number, known: Uint8Array | undefined): Promise<Uint8Array | undefined> {
+  async function newerThan(
+    fid: number,
+    known: Uint8Array | undefined,
+    confirmedAt?: ChainPosition,
+  ): Promise<Uint8Array | undefined> {
     const act = await custodies?.find(fid);
     if (!act || (known && isSameAddress(act.custody, known))) return undefined;
-    return isAfter(act, known && assignedAt(db, fid, known)) ? act.custody : undefined;
+    return isAfter(act, confirmedAt ?? (known && assignedAt(db, fid, known))) ? act.custody : undefined;
   }
 
   async function newest(fid: number): Promise<Uint8Array | undefined> {
@@ -112,7 +116,7 @@ export function createOwners(deps: OwnersDeps): Owners {
     if (newer || !shown || !confirm) return newer ?? shown;
     if (claimant && !isSameAddress(shown, claimant) && !assignedAt(db, fid, claimant)) return shown;
     const confirmed = settled(await confirm.confirmCustody(fid, lane));
-    return (await newerThan(fid, confirmed)) ?? confirmed;
+    return (await newerThan(fid, confirmed?.custody, confirmed)) ?? confirmed?.custody;
   };
 
   return {
@@ -131,17 +135,23 @@ export function createOwners(deps: OwnersDeps): Owners {
     },
     async recordAct(fid, custody) {
       if (!custodies) return true;
-      const position = assignedAt(db, fid, custody) ?? START;
       const act = await custodies.find(fid);
-      if (act && isSameAddress(act.custody, custody) && !isAfter(position, act)) return true;
-      const { blockNumber, logIndex } = position;
-      return custodies.record({ fid, custody, blockNumber, logIndex });
+      const isRecorded = (at: ChainPosition | undefined) =>
+        act !== undefined && isSameAddress(act.custody, custody) && !isAfter(at, act);
+      const inIndexAt = assignedAt(db, fid, custody);
+      if (isRecorded(inIndexAt)) return true;
+      // A node can name any block in an event of its own. One in the future would refuse every later owner.
+      const confirmed = confirm && settled(await confirm.confirmCustody(fid, lane));
+      if (confirm && !(confirmed && isSameAddress(confirmed.custody, custody))) return false;
+      const at = confirmed ?? inIndexAt ?? START;
+      const { blockNumber, logIndex } = at;
+      return isRecorded(at) || custodies.record({ fid, custody, blockNumber, logIndex });
     },
     hasKey: async (fid, key) => !confirm || settled(await confirm.confirmKey(fid, key, lane)),
   };
 }
 
-function isAfter(a: ChainPosition, b: ChainPosition = START): boolean {
+function isAfter(a: ChainPosition = START, b: ChainPosition = START): boolean {
   return a.blockNumber > b.blockNumber || (a.blockNumber === b.blockNumber && a.logIndex > b.logIndex);
 }
 

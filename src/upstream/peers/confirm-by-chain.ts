@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem/utils";
+import { assignmentsIn } from "../../auth/owners/custody.ts";
+import type { Assignment } from "../../auth/owners/custody-store.ts";
 import type { Confirmed, ConfirmRpc, Lane } from "../../auth/owners/owners.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { onChainEventsOf, registrationOf } from "../../db/index/project/on-chain.ts";
+import { onChainEventsOf } from "../../db/index/project/on-chain.ts";
 import type { EthBlockNumber, EthCall, EthCallRequest } from "../../net/eth-call.ts";
 import { canonicalKey } from "../../protocol/auth-address.ts";
 import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";
@@ -22,6 +24,7 @@ const MAX_DISPUTES = 100;
 /** A node may have sent anything in place of a key: longer ones are not looked up. */
 const MAX_KEY_BYTES = 256;
 const KEY_ADDED = 1;
+const UNASKED = "the chain could not be asked who owns the fid";
 
 const registries = parseAbi([
   "function custodyOf(uint256 fid) view returns (address custody)",
@@ -61,6 +64,8 @@ export function createConfirmByChain(
   >();
   const asking = new Map<string, Promise<Confirmed<unknown>>>();
   const disputes = new Map<string, Dispute>();
+  /** The newest block that the chain has had at any time. */
+  let knownHead = 0;
 
   async function ask<T>(
     name: string,
@@ -92,19 +97,38 @@ export function createConfirmByChain(
     return asked;
   }
 
+  /** Returns the newest block of the chain; undefined if it does not respond. */
+  async function askHead(): Promise<number | undefined> {
+    const head = await blockNumber();
+    knownHead = Math.max(knownHead, head ?? 0);
+    return head;
+  }
+
+  /**
+   * Returns since when the fid belongs to its owner on the chain: the position of the latest event of the index that the chain has reached,
+   * if it names that owner, or else the newest block. Nothing else of what a node says about positions counts: an event in the future would
+   * be later than true ones to come.
+   */
+  function assigned(custody: Uint8Array, stored: readonly OnChainEvent[]): Assignment {
+    const latest = assignmentsIn(stored).findLast(({ blockNumber: block }) => block <= knownHead);
+    return latest && isSame(latest.custody, custody)
+      ? latest
+      : { custody, blockNumber: knownHead, logIndex: -1 };
+  }
+
   /** Reports whether the chain has passed the newest event of the index; undefined if it does not respond. */
   async function hasPassed(stored: readonly OnChainEvent[]): Promise<boolean | undefined> {
-    const head = await blockNumber();
+    const head = await askHead();
     const newest = Math.max(0, ...stored.map((event) => event.blockNumber));
     return head === undefined ? undefined : newest <= head || newest > head + MAX_AHEAD_BLOCKS;
   }
 
   /** Returns the chain's finding that differs from the index, unless the chain is late. */
-  async function otherwise<T>(stored: readonly OnChainEvent[], value: T): Promise<Finding<T>> {
+  async function otherwise<T>(stored: readonly OnChainEvent[], value: () => T): Promise<Finding<T>> {
     const isPast = await hasPassed(stored);
-    if (isPast === undefined) return waits("the chain could not be asked who owns the fid");
+    if (isPast === undefined) return waits(UNASKED);
     if (!isPast) return waits("the chain's node has not reached the newest event of the fid yet");
-    return { outcome: { isConfirmed: true, value }, forMs: DISPUTED_MS };
+    return { outcome: { isConfirmed: true, value: value() }, forMs: DISPUTED_MS };
   }
 
   function note(fid: number, type: OnChainEventType, isDisputed: boolean): void {
@@ -123,20 +147,22 @@ export function createConfirmByChain(
     confirmCustody(fid, lane) {
       const type = OnChainEventType.EVENT_TYPE_ID_REGISTER;
       const stored = onChainEventsOf(db, type, fid);
-      return ask<Uint8Array | undefined>(`custody ${fid}`, stored, lane, async () => {
-        const owner = addressIn(await call(custodyCall(fid)));
-        if (owner === undefined) return waits("the chain could not be asked who owns the fid");
-        const value = owner.some((byte) => byte !== 0) ? owner : undefined;
-        const shown = registrationOf(stored).custody ?? undefined;
-        if (isSame(value, shown)) {
+      return ask<Assignment | undefined>(`custody ${fid}`, stored, lane, async () => {
+        const found = addressIn(await call(custodyCall(fid)));
+        const shown = assignmentsIn(stored).at(-1);
+        const isUnreached = shown !== undefined && shown.blockNumber > knownHead;
+        if (found === undefined || (isUnreached && (await askHead()) === undefined)) return waits(UNASKED);
+        const owner = found.some((byte) => byte !== 0) ? found : undefined;
+        const value = () => owner && assigned(owner, stored);
+        if (isSame(owner, shown?.custody)) {
           note(fid, type, false);
-          return { outcome: { isConfirmed: true, value }, forMs: CONFIRMED_MS };
+          return { outcome: { isConfirmed: true, value: value() }, forMs: CONFIRMED_MS };
         }
-        const found = await otherwise(stored, value);
+        const finding = await otherwise(stored, value);
         // An owner that the index does not have yet means a transfer that is on its way.
-        const wasOwner = !value || stored.some(({ body }) => isSame(newOwner(body), value));
-        note(fid, type, found.outcome.isConfirmed && wasOwner);
-        return found;
+        const wasOwner = !owner || stored.some(({ body }) => isSame(newOwner(body), owner));
+        note(fid, type, finding.outcome.isConfirmed && wasOwner);
+        return finding;
       });
     },
 
@@ -155,7 +181,7 @@ export function createConfirmByChain(
           note(fid, type, false);
           return { outcome: { isConfirmed: true, value: true }, forMs: CONFIRMED_MS };
         }
-        const found = await otherwise(stored, false);
+        const found = await otherwise(stored, () => false);
         note(fid, type, found.outcome.isConfirmed);
         return found;
       });

@@ -1,5 +1,5 @@
+import { assignmentsIn } from "../../auth/owners/custody.ts";
 import type { Confirmed, ConfirmRpc } from "../../auth/owners/owners.ts";
-import { registrationOf } from "../../db/index/project/on-chain.ts";
 import { canonicalKey } from "../../protocol/auth-address.ts";
 import { OnChainEventType, SignerEventType } from "../../protocol/wire/generated/on-chain.ts";
 import type { ConfirmEvents } from "./confirm-events.ts";
@@ -9,7 +9,7 @@ export function createConfirmOwners(events: Pick<ConfirmEvents, "of">): ConfirmR
   return {
     async confirmCustody(fid, lane) {
       const confirmed = await events.of(fid, OnChainEventType.EVENT_TYPE_ID_REGISTER, lane);
-      return mapConfirmed(confirmed, (all) => registrationOf(all).custody ?? undefined);
+      return mapConfirmed(confirmed, (all) => assignmentsIn(all).at(-1));
     },
     async confirmKey(fid, key, lane) {
       const wanted = canonicalKey(key);

@@ -1,13 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { decodeFunctionData, encodeFunctionResult, parseAbi } from "viem/utils";
+import { createOwners, type Owners } from "../../../src/auth/owners/owners.ts";
 import { createEthBlockNumber, createEthCall } from "../../../src/net/eth-call.ts";
 import type { Hex } from "../../../src/protocol/validate/eth.ts";
 import { toHex } from "../../../src/protocol/validate/eth.ts";
 import { ID_REGISTRY, KEY_REGISTRY } from "../../../src/transactions/contracts.ts";
 import { createConfirmByChain } from "../../../src/upstream/peers/confirm-by-chain.ts";
+import { ManualClock } from "../../support/clock.ts";
 import { registerEvent, signerEvent, transferEvent } from "../../support/events.ts";
 import { makeWallet } from "../../support/messages.ts";
 import { startTestNode, type TestNode } from "../../support/node.ts";
+import { openStateFile } from "../../support/state-file.ts";
+import { localStores } from "../../support/state-stores.ts";
 
 const FID = 7;
 const NOBODY: Hex = `0x${"00".repeat(20)}`;
@@ -88,16 +92,16 @@ describe("with trust.events = rpc", () => {
 
   const custody = async () => {
     const confirmed = await confirm.confirmCustody(FID, "signed");
-    return confirmed.isConfirmed ? confirmed.value : confirmed.reason;
+    return confirmed.isConfirmed ? confirmed.value?.custody : confirmed.reason;
   };
 
-  test("the owner on the chain counts, and is asked for once a minute", async () => {
+  test("the owner on the chain counts, and is asked for once a minute; the newest block once", async () => {
     expect(await custody()).toEqual(seller);
-    expect(await custody()).toEqual(seller);
-    expect(rpc.chain.calls).toBe(1);
-    nowMs += 60_001;
     expect(await custody()).toEqual(seller);
     expect(rpc.chain.calls).toBe(2);
+    nowMs += 60_001;
+    expect(await custody()).toEqual(seller);
+    expect(rpc.chain.calls).toBe(3);
     expect(confirm.disputes()).toEqual([]);
   });
 
@@ -132,6 +136,36 @@ describe("with trust.events = rpc", () => {
     nowMs += 60_001;
     expect(await custody()).toEqual(buyer);
     expect(confirm.disputes()).toEqual([]);
+  });
+
+  describe("after the owner has acted", () => {
+    let state: ReturnType<typeof openStateFile>;
+    let owners: Owners;
+    beforeEach(async () => {
+      state = openStateFile();
+      const { custodies } = localStores(state.db, { clock: new ManualClock(0) });
+      owners = createOwners({ db: node.db, custodies, confirm });
+      expect(await owners.recordAct(FID, seller)).toBe(true);
+    });
+    afterEach(() => state[Symbol.dispose]());
+
+    test("a transfer that the followed node withholds: the previous owner does not act either", async () => {
+      rpc.chain.owners.set(FID, buyer);
+      nowMs += 60_001;
+      expect(await owners.custodyOf(FID, seller)).toEqual(buyer);
+    });
+
+    test("an event that the followed node puts in the future does not bind the fid to the previous owner", async () => {
+      node.ingestEvent(transferEvent(FID, seller, seller, { block: 999_999_999 }));
+      expect(await owners.custodyOf(FID, seller)).toEqual(seller);
+      expect(await owners.recordAct(FID, seller)).toBe(true);
+      node.ingestEvent(transferEvent(FID, seller, buyer, { block: 1000 }));
+      rpc.chain.owners.set(FID, buyer);
+      nowMs += 60_001;
+      expect(await owners.custodyOf(FID, seller)).toEqual(buyer);
+      expect(await owners.custodyOf(FID, buyer)).toEqual(buyer);
+      expect(await owners.recordAct(FID, buyer)).toBe(true);
+    });
   });
 
   test("without a response, or with one that is not the registry's, decisions wait", async () => {

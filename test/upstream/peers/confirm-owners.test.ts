@@ -83,8 +83,10 @@ function operations({ db, confirm }: Followed) {
   const stack = new DisposableStack();
   const state = stack.use(openStateFile());
   const clock = new ManualClock(NOW_SECS);
+  const { nonces, custodies } = localStores(state.db, { clock });
   const owners = createOwners({
     db,
+    custodies,
     confirm: {
       confirmCustody: (fid, lane) => confirm().confirmCustody(fid, lane),
       confirmKey: (fid, key, lane) => confirm().confirmKey(fid, key, lane),
@@ -95,7 +97,7 @@ function operations({ db, confirm }: Followed) {
     clock,
     stateClock: clock,
     windowSecs: 300,
-    nonces: localStores(state.db, { clock }).nonces,
+    nonces,
     owners,
     sessions: undefined,
     isPaused: () => false,
@@ -104,6 +106,7 @@ function operations({ db, confirm }: Followed) {
   });
   return {
     owners,
+    custodies,
     people: peopleFromIndex(db, { owners, followed: undefined }),
     /** Resolves with the fid, or the text of the refusal. */
     async signedBy(wallet: TestWallet, fid = FID): Promise<number | string> {
@@ -145,6 +148,24 @@ describe("whose custody counts with two upstreams", () => {
     expect(await node.signedBy(seller)).toBe(FID);
     expect(followed.trust()?.disputes).toEqual([{ fid: FID, type: 3, upstreams: [2] }]);
   });
+});
+
+test("an event that only the followed node has does not bind the fid to the owner that it names, once it is sold", async () => {
+  const ahead = transferEvent(FID, seller.address, seller.address, { block: 900_000_000 });
+  const options = { nodes: 2, isFollowing: false, recording: sold, lastBlock: 90 };
+  await using followed = await followNodes(options);
+  const [liar, other] = followed.nodes as [RecordedNode, RecordedNode];
+  liar.recording = withOnChainEvent(sold, PLACE, ahead);
+  other.pause();
+  followed.start();
+  await followed.allApplied(90);
+  other.resume();
+  await followed.until(() => followed.upstreams().every(({ state }) => state === "ok"));
+  expect(followed.active()).toBe(liar);
+  using node = operations(followed);
+  expect(await node.signedBy(seller)).toBe(FID);
+  const act = await node.custodies.find(FID);
+  expect(act).toMatchObject({ custody: seller.address, blockNumber: 300_000_070 });
 });
 
 describe("whose custody counts with three upstreams", () => {
