@@ -58,7 +58,6 @@ export function createIngestEngine(deps: IngestEngineDeps) {
     try {
       return commitEach(records, [], {});
     } catch (cause) {
-      if (!(cause instanceof StorageError)) throw cause;
       const outcome = unstored(cause);
       return records.map(() => outcome);
     }

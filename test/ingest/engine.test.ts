@@ -92,6 +92,24 @@ test("a single record at fault is unavailable and reported once", () => {
   expect([codes(engine.apply(casts.slice(0, 1))), faults]).toEqual([["unavailable"], ["Error: fault 1"]]);
 });
 
+test("a commit that fails through none of its records is reported, and its senders try again", () => {
+  const engine = engineOf();
+  engine.apply(account);
+  const failsAtCommits = (...failing: readonly number[]) => {
+    let commits = 0;
+    db.beforeStatement = (name) => {
+      if (name === "COMMIT" && failing.includes(++commits)) throw new Error("no commit");
+    };
+  };
+  failsAtCommits(1);
+  expect([codes(engine.apply([])), faults]).toEqual([[], ["Error: no commit"]]);
+  // Each record then has its own commit; the one after them fails again.
+  failsAtCommits(1, 5);
+  expect(codes(engine.apply(casts))).toEqual(casts.map(() => "unavailable"));
+  expect(faults.length).toBe(2);
+  expect(codes(engine.apply(casts))).toEqual(casts.map(() => "bad_request.duplicate"));
+});
+
 test("a node that takes no records refuses each, and stores none", () => {
   const refusal = rejection("unavailable", "this node follows another one");
   expect(engineOf({ refusal }).apply(account)).toEqual(account.map(() => refusal));
