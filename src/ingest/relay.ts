@@ -77,10 +77,7 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
   switch (op.kind) {
     case "merge": {
       const message = decodeStored(op.message);
-      if (isLateCopy(context, message)) {
-        context.keys.message(message, false, false);
-        break;
-      }
+      if (isLateCopy(context, message)) break;
       for (const ref of op.deleted) remove(context, ref);
       merge(context, message, op.spared);
       break;

@@ -22,7 +22,9 @@ import { slotOf } from "../../src/protocol/message/merge-rules.ts";
 import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { keyOfOperation } from "../../src/trust/trie-changes.ts";
 import { accountPrefix, fnameKeyOf, keysOfSigned, onChainKey } from "../../src/trust/trie-key.ts";
+import { ownsWallet, registers, walletOf } from "../support/channel-records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { rentEvent } from "../support/events.ts";
 import { liveHashes } from "../support/live-messages.ts";
@@ -40,8 +42,8 @@ const BLOCK = {
   isJournal: false,
 };
 
-/** An index that knows all keys, and has the roots of all accounts, and its engine. */
-function startIndex(keepsRoots: boolean) {
+/** An index, by default one that knows all keys and has the roots of all accounts, and its engine. */
+function startIndex(keepsRoots: boolean, has = { roots: true, keys: true }) {
   const db = openIndexInMemory();
   claimNetwork(db, "mainnet");
   const engine = createIngestEngine({
@@ -61,9 +63,9 @@ function startIndex(keepsRoots: boolean) {
     }),
   });
   db.transaction(() => {
-    setRootsComputed(db, undefined);
+    if (has.roots) setRootsComputed(db, undefined);
     putShardProof(db, 1, PROVEN);
-    setKeysKnown(db, 1, 0);
+    if (has.keys) setKeysKnown(db, 1, 0);
   });
   const apply = (batch: Partial<RelayedBatch>) =>
     engine.applyRelayed({ ops: [], positions: [], shards: 1, ...batch });
@@ -97,6 +99,41 @@ test.each([
   ["what no block says, by a writer that keeps none", [KEYS], { keepsRoots: false }],
   ["blocks that are not verified, by a writer that keeps none", [], { keepsRoots: false, blocks: BLOCK }],
 ])("after %s, an index has %j", (_, left, batch) => expect(leftAfter(batch)).toEqual(left));
+
+test.each([
+  { roots: true, keys: true, notes: true },
+  { roots: true, keys: false, notes: true },
+  { roots: false, keys: true, notes: true },
+  { roots: false, keys: false, notes: false },
+])(
+  "a message outside of blocks is noted as one that the trie lacks in an index with %j",
+  ({ notes, ...has }) => {
+    const { db, apply } = startIndex(true, has);
+    using _ = db;
+    apply({ ops: [{ kind: "put", message: cast(5, "gm").bytes, happenedAt: DEFAULT_NOW_SECS }] });
+    expect([...correctedAccounts(db, 1)]).toEqual(notes ? [accountPrefix(5)] : []);
+  },
+);
+
+test("a message of a block that is not verified is not noted, because the trie has it", () => {
+  const ops = [{ kind: "put" as const, message: cast(5, "gm").bytes, happenedAt: DEFAULT_NOW_SECS }];
+  const parts = [{ number: 8, time: DEFAULT_NOW_SECS, ops: 1 }];
+  using db = indexAfter({ keepsRoots: true, ops, blocks: { ...BLOCK, parts } });
+  expect([...correctedAccounts(db, 1)]).toEqual([]);
+});
+
+test("a gasless key that a block adds is in the trie, although no row derives it", () => {
+  const added = {
+    fid: 5,
+    publicKey: new Uint8Array(32).fill(1),
+    hash: new Uint8Array(20).fill(2),
+    isAdd: true,
+  };
+  const keyRecords = packBytes([encodeKeyRecord({ kind: "gasless", ...added })]);
+  const parts = [{ number: 8, time: DEFAULT_NOW_SECS, ops: 0, keyRecords }];
+  using db = indexAfter({ keepsRoots: true, followsKeys: true, blocks: { ...BLOCK, parts } });
+  expect(correction(db, 1, keyOfOperation(added))).toBe(true);
+});
 
 test("of the roots that transactions name for accounts, an index keeps those that differ from its own, once the root of the shard does", () => {
   const [named, without, own] = [accountPrefix(5), accountPrefix(6), new Uint8Array()];
@@ -200,6 +237,17 @@ describe("messages of blocks", () => {
     expect(liveHashes(index.db)).toHaveLength(1);
   });
 
+  test("change the trie block by block, so that a compact state deletes what the block before it inserted", () => {
+    const keyRecords = packBytes([encodeKeyRecord({ kind: "key", key: keyOf(follow), isPresent: true })]);
+    const parts = [
+      { number: 8, time: DEFAULT_NOW_SECS, ops: 1, keyRecords },
+      { number: 9, time: DEFAULT_NOW_SECS, ops: 1 },
+    ];
+    const blocks = { ...BLOCK, last: 9, parts };
+    index.apply({ ops: [merge(follow), merge(state)], followsKeys: true, blocks });
+    expect(corrections().slice(0, 3)).toEqual([undefined, undefined, undefined]);
+  });
+
   test("that the index has replaced already are in the trie until their block says that they are deleted", () => {
     // The rows are ahead of the trie.
     index.apply({ ops: [{ ...merge(second), kind: "put" }], followsKeys: true });
@@ -207,6 +255,30 @@ describe("messages of blocks", () => {
     expect(block(merge(first), [first, true])).toEqual([true, false, undefined, undefined]);
     expect(block(merge(second), [second, true], [first, false])).toEqual(NONE);
   });
+});
+
+test("the tries have what is read from the network's state, and what a block, a decision or a guess adds only once a block says so", () => {
+  const recordOf = { kind: "put", message: cast(5, "gm").bytes } as const;
+  const wallet = ownsWallet(5);
+  const decision = { seqnum: 9, decidedAt: DEFAULT_NOW_SECS };
+  const claim = { kind: "claim", message: wallet.bytes, decision, isForced: true } as const;
+  const proof = { kind: "proof", added: fname(5, "one").bytes } as const;
+  const registration = { kind: "registration", event: registers("books", walletOf(5)).bytes } as const;
+  const after = (op: RelayedOp, key: Uint8Array | undefined) => {
+    using db = indexAfter({ keepsRoots: true, followsKeys: true, ops: [op] });
+    return key && correction(db, 1, key);
+  };
+  const keyOf = (record: EncodedRecord) => keysOfSigned(expectOk(decodeMessage(record.bytes)))[0];
+  const nameKey = fnameKeyOf(5, Buffer.from("one"));
+  const eventKey = onChainKey(registration.event);
+  const state = { happenedAt: 0 };
+  const [known, missing] = [undefined, false];
+  expect(after({ ...recordOf, ...state }, keyOf(cast(5, "gm")))).toBe(known);
+  expect(after({ ...recordOf, happenedAt: DEFAULT_NOW_SECS }, keyOf(cast(5, "gm")))).toBe(missing);
+  expect(after({ ...claim, ...state }, keyOf(wallet))).toBe(missing);
+  expect(after({ ...proof, ...state }, nameKey)).toBe(known);
+  expect(after({ ...proof, isShownOnly: true, ...state }, nameKey)).toBe(missing);
+  expect(after({ ...registration, decision: undefined, ...state }, eventKey)).toBe(missing);
 });
 
 test("an fname that comes again stays in the trie, and one that moves or leaves has left it", () => {
@@ -236,6 +308,9 @@ test("an fname that comes again stays in the trie, and one that moves or leaves 
   expect(correctedAfter({ removed: proofOf(2, 5) }, [2, false])).toEqual([]);
   // The rows have lost it, of which no block says anything.
   expect(correctedAfter(first)).toEqual([1]);
+  expect(correctedAfter({ added: proofOf(2, 5) }, [2, true])).toEqual([]);
+  // The rows lose a name that the trie keeps.
+  expect(correctedAfter({ removed: proofOf(2, 5) })).toEqual([2]);
 });
 
 test("an opaque child that was read again is stored with what its batch changes", () => {

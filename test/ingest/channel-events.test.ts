@@ -6,6 +6,8 @@ import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { decodeChannelChange } from "../../src/protocol/channels/change.ts";
 import { channelIdOfKey } from "../../src/protocol/channels/registrations.ts";
 import { isChannelEvent } from "../../src/protocol/event-kind.ts";
+import { slotOf } from "../../src/protocol/message/merge-rules.ts";
+import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { toUnixSecs } from "../../src/protocol/time.ts";
 import {
   CastingMode,
@@ -38,6 +40,7 @@ import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP } from "../support/messages.ts";
 import { accountRecords, startTestNode, type TestNode } from "../support/node.ts";
 import { takeEvents } from "../support/outbox.ts";
 import { cast, likeUrl, signed, unlikeUrl } from "../support/records.ts";
+import { expectOk } from "../support/result.ts";
 import { hashOf } from "../support/social.ts";
 
 const KEY = "books";
@@ -369,4 +372,21 @@ const claimOf = ({ bytes }: EncodedRecord) => ({
   message: bytes,
   decision: { seqnum: 40, decidedAt: DEFAULT_NOW_SECS },
   isForced: true,
+});
+
+test("the end of a follow is the same event, whether its user or the upstream ends it", () => {
+  const follow = follows(2, KEY);
+  const { store, slot } = slotOf(expectOk(decodeMessage(follow.bytes)));
+  const ref = { fid: 2, store, slot, hash: Buffer.from(hashOf(follow.bytes).slice(2), "hex") };
+  const endOf = (end: (node: TestNode) => void) => {
+    using node = startNode();
+    node.merge([follow]);
+    takeEvents(node.db);
+    end(node);
+    return takeEvents(node.db).map(({ kind, eventId }) => [kind, eventId.toHex()]);
+  };
+  const ended = endOf((node) => node.merge([unlikeUrl(2, uriOf(KEY), NOW + 1)]));
+  expect(ended.map(([kind]) => kind)).toContain("channel.follow.deleted");
+  const removal = { kind: "remove", ref, happenedAt: DEFAULT_NOW_SECS } as const;
+  expect(endOf((node) => node.relay([removal]))).toEqual(ended);
 });

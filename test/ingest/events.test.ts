@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { MAX_EVENT_AGE_SECS } from "../../src/ingest/events.ts";
+import { MAX_EVENT_AGE_SECS, writeEvents } from "../../src/ingest/events.ts";
+import { ChangeTracker } from "../../src/ingest/merge/change-tracker.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { proEvent, registerEvent, rentEvent, signerEvent, transferEvent } from "../support/events.ts";
@@ -203,6 +204,7 @@ const CASES: readonly Case[] = [
     ],
     events: [],
   },
+  { name: "an empty field that was not set", when: [bio(1, "")], events: [] },
   {
     name: "user data: set, set to the same, changed, emptied, emptied again",
     when: [bio(1, "a", NOW - 4), bio(1, "a", NOW - 3), bio(1, "b", NOW - 2), bio(1, "", NOW - 1), bio(1, "")],
@@ -345,4 +347,16 @@ describe("events in the outbox", () => {
     const ids = takeEvents(node.db).map(({ eventId }) => eventId.toHex());
     expect(new Set(ids).size).toBe(6);
   });
+});
+
+test("an operation that creates a user and changes it is one event of the user", () => {
+  using node = startTestNode();
+  const changes = new ChangeTracker();
+  changes.start(false);
+  changes.trackUserCreated(50);
+  changes.trackUserUpdated(50);
+  changes.trackUserUpdated(51);
+  const cause = { happenedAt: DEFAULT_NOW_SECS, reference: () => new Uint8Array() };
+  expect(node.db.transaction(() => writeEvents(node.db, changes, cause, DEFAULT_NOW_SECS))).toBe(2);
+  expect(takeEvents(node.db).map(inWords)).toEqual(["user.created 50", "user.updated 51"]);
 });

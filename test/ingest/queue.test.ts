@@ -59,4 +59,6 @@ test("a commit has at most 2,000 records; a larger submission has one of its own
   expect(await commitsOf(1000, 999, 2)).toBe(2);
   expect(await commitsOf(2500)).toBe(1);
   expect(await commitsOf(1, 2500, 1)).toBe(3);
+  // Nothing waits, so a node that ends does not either.
+  expect(await commitsOf()).toBe(0);
 });

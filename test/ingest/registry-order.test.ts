@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { channelsActiveAt } from "../../src/db/index/channels/follows.ts";
-import { HISTORY_DONE } from "../../src/db/index/channels/history.ts";
+import { HISTORY_DONE, seqnumOfEvent } from "../../src/db/index/channels/history.ts";
 import { findRegistration } from "../../src/db/index/channels/registrations.ts";
 import { putPosition } from "../../src/db/index/positions.ts";
+import { storeOnChainEvent } from "../../src/ingest/merge/registry.ts";
 import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
 import {
   type ChannelRegistration,
@@ -126,4 +127,33 @@ test("the first event of the registry that shard 0 decides proves since when cha
   const decidedAt = DEFAULT_NOW_SECS - 77;
   node.relay([{ ...registration, decision: { seqnum: 1, decidedAt } }]);
   expect(channelsActiveAt(node.db)).toBe(decidedAt);
+});
+
+test("a registration that is stored without its channel makes the channel when it is read again, until the history is read", () => {
+  for (const isRead of [false, true]) {
+    using node = startTestNode();
+    activateChannels(node.db);
+    const [event] = eventsInOrderOfDecision([act("books", 1, 1, 1)]);
+    if (!event) throw new Error("an event");
+    node.db.transaction(() => {
+      storeOnChainEvent(node.db, event);
+      if (isRead) putPosition(node.db, HISTORY_DONE.key, HISTORY_DONE.position);
+    });
+    const bytes = OnChainEvent.encode(event).finish();
+    node.relay([{ kind: "registration", event: bytes, decision: undefined, happenedAt: 0 }]);
+    expect(findRegistration(node.db, channelIdOfKey("books")) === undefined).toBe(isRead);
+  }
+});
+
+test("an event of the registry that is reported without its place among the decisions leaves it to them", () => {
+  using node = startTestNode();
+  activateChannels(node.db);
+  const [event] = eventsInOrderOfDecision([act("books", 1, 1, 1)]);
+  if (!event) throw new Error("an event");
+  const bytes = OnChainEvent.encode(event).finish();
+  for (const seqnum of [0, 5, 7]) {
+    const decision = { seqnum, decidedAt: DEFAULT_NOW_SECS };
+    node.relay([{ kind: "registration", event: bytes, decision, happenedAt: 0 }]);
+  }
+  expect(seqnumOfEvent(node.db, event)).toBe(5);
 });

@@ -1,10 +1,15 @@
 import { expect, test } from "bun:test";
+import { confirmedEventsOf } from "../../src/db/index/confirmed-events.ts";
 import { shardCount } from "../../src/db/index/counts/totals.ts";
+import { readFollowedFids } from "../../src/db/index/identity.ts";
+import { missingEventBlocks } from "../../src/db/index/log/event-blocks.ts";
 import { correction, setCorrection } from "../../src/db/index/trie/corrections.ts";
-import { areKeysKnown, setKeysKnown } from "../../src/db/index/trie/known-keys.ts";
+import { areKeysKnown, keysKnownFrom, setKeysKnown } from "../../src/db/index/trie/known-keys.ts";
 import { hasStoredRoots, setRootsComputed } from "../../src/db/index/trie/shard-proofs.ts";
+import { type UnknownRecord, unknownAfter } from "../../src/db/index/unknown-records.ts";
 import { journaledBlocksAfter, todoAfter } from "../../src/db/index/upstream-work.ts";
-import { opsWithBlocks, writeProgress } from "../../src/ingest/relay-progress.ts";
+import { MAX_EVENT_AGE_SECS } from "../../src/ingest/events.ts";
+import { markRelayedBlocks, opsWithBlocks, writeProgress } from "../../src/ingest/relay-progress.ts";
 import type { RelayedBatch, SingleOp } from "../../src/ingest/relayed-op.ts";
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { messageKey } from "../../src/trust/trie-key.ts";
@@ -68,4 +73,53 @@ test("following that starts over forgets work, decisions, roots and which keys a
     expect([areKeysKnown(db), hasStoredRoots(db), slot()]).toEqual([false, false, -1]);
     expect(correction(db, 1, key)).toBe(hasMessages ? true : undefined);
   }
+});
+
+test("a batch that does not say which fids are followed, or mentions an fid again, leaves that as it was", () => {
+  using node = startTestNode();
+  const { db } = node;
+  const progress = (batch: Partial<RelayedBatch>) =>
+    db.transaction(() => writeProgress(db, { ops: [], positions: [], ...batch }, 0));
+  progress({ followed: new Set([1, 5]), mentioned: [7] });
+  expect([readFollowedFids(db), todoAfter(db, 0, 9)]).toEqual([new Set([1, 5]), [7]]);
+  node.relay([op(7)]);
+  progress({ mentioned: [7, 8] });
+  expect([readFollowedFids(db), todoAfter(db, 0, 9)]).toEqual([new Set([1, 5]), [8]]);
+});
+
+test("a batch stores the events that two nodes confirm, the records of unknown kinds, and from which block keys are known", () => {
+  using node = startTestNode();
+  const { db } = node;
+  const progress = (batch: Partial<RelayedBatch>) =>
+    db.transaction(() => writeProgress(db, { ops: [], positions: [], ...batch }, DEFAULT_NOW_SECS));
+  const confirmed = { type: 3, fid: 1, fingerprint: new Uint8Array(32), confirmedAt: DEFAULT_NOW_SECS };
+  const unknown: UnknownRecord = {
+    kind: "message",
+    ...{ number: 99, shard: 1, block: 7, position: 1 },
+    bytes: Uint8Array.of(1, 2),
+  };
+  progress({ confirmed: [confirmed], unknown: [unknown], keysKnown: [{ shard: 1, from: 7 }] });
+  expect(confirmedEventsOf(db, 1, 3)).toEqual(confirmed);
+  expect(keysKnownFrom(db, 1)).toBe(7);
+  const kept = unknownAfter(db, 0, 9);
+  expect(kept).toMatchObject([unknown]);
+  progress({ recovered: kept.map(({ id }) => id) });
+  expect(unknownAfter(db, 0, 9)).toEqual([]);
+});
+
+test("the events of blocks that were journaled during a fill are missing, and otherwise those of blocks that were old", () => {
+  const missingAfter = (isJournal: boolean, time: number) => {
+    using node = startTestNode();
+    const parts = [
+      { number: 7, ops: 0, time },
+      { number: 8, ops: 0, time: DEFAULT_NOW_SECS },
+    ];
+    const blocks = { shard: 1, first: 6, last: 9, parts, isJournal };
+    node.db.transaction(() => markRelayedBlocks(node.db, blocks, DEFAULT_NOW_SECS));
+    return missingEventBlocks(node.db).get(1);
+  };
+  expect(missingAfter(true, DEFAULT_NOW_SECS)).toBe(9);
+  expect(missingAfter(false, DEFAULT_NOW_SECS - MAX_EVENT_AGE_SECS - 1)).toBe(7);
+  // An index that follows from here on has none of the events before.
+  expect(missingAfter(false, DEFAULT_NOW_SECS)).toBe(5);
 });

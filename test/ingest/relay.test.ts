@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
 import { journaledBlocksAfter, todoAfter } from "../../src/db/index/upstream-work.ts";
@@ -14,8 +13,6 @@ import {
   FarcasterNetwork,
   MessageType,
   ReactionType,
-  UserNameProof,
-  UserNameType,
 } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -193,6 +190,13 @@ describe("relayed operations", () => {
     expect(index.hashes()).toEqual([hex(cast)]);
   });
 
+  test("what the upstream deletes for a message goes, whatever its slot", () => {
+    using index = startIndex();
+    const other = linkMessage(1, "follow", 3, { at: 20 });
+    index.relay(merge(other), merge(like(20), other));
+    expect(index.hashes()).toEqual([hex(like(20))]);
+  });
+
   test("a message is removed by its hash: another message in its slot remains", () => {
     using index = startIndex();
     index.relay(merge(like(20)), drop(like(10)));
@@ -305,60 +309,6 @@ describe("on-chain events", () => {
     index.relay(put(registerEvent(1, custody("b"), { block: 10 })));
     const row = index.db.sqlite.query<{ custody: Uint8Array }, []>("SELECT custody FROM fids").get();
     expect(row?.custody).toEqual(custody("b"));
-  });
-});
-
-describe("proofs of one name", () => {
-  const proof = (fid: number, timestamp: number): Uint8Array =>
-    UserNameProof.encode({
-      timestamp,
-      name: Buffer.from("someone.eth"),
-      owner: makeWallet(`owner ${fid}`).address,
-      signature: Buffer.alloc(65, 1),
-      fid,
-      type: UserNameType.USERNAME_TYPE_ENS_L1,
-    }).finish();
-  const state = ({ db }: ReturnType<typeof startIndex>) => ({
-    shown: db.sqlite.query("SELECT fid, timestamp FROM username_proofs").all(),
-    waiting: db.sqlite.query("SELECT fid, timestamp FROM username_proof_rivals ORDER BY fid").all(),
-  });
-
-  test("the latest live proof is shown, regardless of how the streams of two shards interleave", () => {
-    // Per fid: proofs that are added and removed in the order of its own shard.
-    const history = (fid: number) =>
-      fc
-        .array(fc.record({ time: fc.integer({ min: 1, max: 6 }), goes: fc.boolean() }), { maxLength: 5 })
-        .map((steps) => {
-          let held: Uint8Array | undefined;
-          return steps.map(({ time, goes }): RelayedOp => {
-            const removed = held;
-            held = goes ? undefined : proof(fid, time);
-            return { kind: "proof", removed, added: held, ...AT };
-          });
-        });
-    const live = (ops: readonly RelayedOp[]) => {
-      const last = ops.at(-1);
-      return last?.kind === "proof" && last.added ? [UserNameProof.decode(last.added)] : [];
-    };
-    using index = startIndex();
-    fc.assert(
-      fc.property(history(1), history(2), fc.array(fc.boolean(), { maxLength: 12 }), (one, two, order) => {
-        index.db.sqlite.exec("DELETE FROM username_proofs; DELETE FROM username_proof_rivals");
-        const [first, second] = [[...one], [...two]];
-        for (const takesFirst of order) {
-          const op = (takesFirst ? first : second).shift();
-          if (op) index.relay(op);
-        }
-        for (const op of [...first, ...second]) index.relay(op);
-        const lives = [...live(one), ...live(two)].sort((a, b) => b.timestamp - a.timestamp);
-        const { shown, waiting } = state(index);
-        expect(shown.length + waiting.length).toBe(lives.length);
-        expect(shown.length).toBe(Math.min(1, lives.length));
-        if (lives[0]?.timestamp !== lives[1]?.timestamp && lives[0]) {
-          expect(shown).toEqual([{ fid: lives[0].fid, timestamp: lives[0].timestamp }]);
-        }
-      }),
-    );
   });
 });
 

@@ -33,6 +33,11 @@ const merge = ({ bytes }: EncodedRecord, ...deleted: EncodedRecord[]): RelayedOp
 const drop = (record: EncodedRecord): RelayedOp => ({ ...at, kind: "remove", ref: refOf(record) });
 const hold = ({ bytes }: EncodedRecord): RelayedOp => ({ ...at, kind: "put", message: bytes });
 
+const registration: RelayedOp = {
+  ...at,
+  kind: "onChainEvent",
+  event: OnChainEvent.encode(registerEvent(50, makeWallet("w").address, { block: 1 })).finish(),
+};
 const old = cast(1, "old", LONG_AGO);
 const follow = link(1, "follow", 2, LONG_AGO);
 
@@ -122,25 +127,17 @@ const CASES: readonly {
   },
   {
     name: "a registration",
-    ops: [
-      {
-        ...at,
-        kind: "onChainEvent",
-        event: OnChainEvent.encode(registerEvent(50, makeWallet("w").address, { block: 1 })).finish(),
-      },
-    ],
+    ops: [registration],
+    events: ["user.created 50"],
+  },
+  {
+    name: "a registration again",
+    ops: [registration, registration],
     events: ["user.created 50"],
   },
   {
     name: "a registration, and a cast after it",
-    ops: [
-      {
-        ...at,
-        kind: "onChainEvent",
-        event: OnChainEvent.encode(registerEvent(50, makeWallet("w").address, { block: 1 })).finish(),
-      },
-      merge(cast(1, "new")),
-    ],
+    ops: [registration, merge(cast(1, "new"))],
     events: ["user.created 50", "cast.created 1 new"],
   },
 ];

@@ -41,13 +41,22 @@ const used = (db: IndexDatabase) => db.pages().all - db.pages().free;
 describe("the bound of the index", () => {
   test("warns at 90 %, is full at the bound, has room below 99 %, and warns again after it was below 85 %", () => {
     using db = index();
-    const levels: SizeLevel[] = [];
-    const bound = createSizeBound({ db, maxBytes: 1000 * BYTES, onLevel: (level) => levels.push(level) });
-    for (const pages of [800, 910, 880, 910, 1001, 995, 980, 995, 1001, 800, 910]) {
+    const changes: string[] = [];
+    let pages = 0;
+    const onLevel = (level: SizeLevel) => changes.push(`${level} at ${pages}`);
+    const bound = createSizeBound({ db, maxBytes: 1000 * BYTES, onLevel });
+    for (pages of [800, 880, 910, 880, 910, 1001, 995, 980, 995, 1001, 800, 910]) {
       fill(db, pages);
       bound.size();
     }
-    expect(levels).toEqual(["near", "full", "near", "full", "room", "near"]);
+    expect(changes).toEqual([
+      "near at 910",
+      "full at 1001",
+      "near at 980",
+      "full at 1001",
+      "room at 800",
+      "near at 910",
+    ]);
   });
 
   test("is full at the bound only, and once full down to 99 %", () => {

@@ -27,6 +27,11 @@ test("submissions of one turn share a commit, and each gets the outcomes of its 
   expect((await writer.client.stats()).commits).toBe(before.commits + 1);
 });
 
+test("a submission by itself is sent", async () => {
+  using writer = await startTestWriter(1);
+  expect(codesOf(await new Submitter(writer.client).submit([cast(1, "a")]))).toEqual(["ok"]);
+});
+
 // A request of many messages should not wait for the validation of the next request.
 test("a large submission is sent at once, in a port message of its own", async () => {
   const { port1, port2 } = new MessageChannel();

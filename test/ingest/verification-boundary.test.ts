@@ -134,6 +134,32 @@ describe("a verification over the boundary of V21", () => {
     expect(verified(node)).toEqual([]);
   });
 
+  test("a decision that is repeated after a later one changes nothing", () => {
+    using node = startFollower();
+    const [first, second] = [ownsWallet(FID, NOW - 100), ownsWallet(FID, NOW - 10)];
+    node.relay([decides(first, 20), decides(second, 21), decides(first, 20)]);
+    expect(verified(node)).toEqual([toUnixSecs(NOW - 10)]);
+  });
+
+  test("of the decisions that are read as history, or leave the row to the merge, only one about what history showed last takes its row", () => {
+    const [first, second] = [ownsWallet(FID, NOW - 100), ownsWallet(FID, NOW - 10)];
+    const unforced = (record: EncodedRecord, seqnum: number, happenedAt: number): RelayedOp => ({
+      ...(decides(record, seqnum) as Extract<RelayedOp, { kind: "claim" }>),
+      isForced: false,
+      happenedAt,
+    });
+    const rowAfter = (...ops: readonly RelayedOp[]) => {
+      using node = startFollower();
+      node.relay(ops);
+      return verified(node);
+    };
+    const [rowOfFirst, rowOfSecond] = [[toUnixSecs(NOW - 100)], [toUnixSecs(NOW - 10)]];
+    expect(rowAfter(decides(first, 20), unforced(second, 21, 0))).toEqual(rowOfSecond);
+    // The author's shard has repeated a later decision already.
+    expect(rowAfter(merges(second), unforced(first, 20, 0))).toEqual(rowOfSecond);
+    expect(rowAfter(decides(first, 20), unforced(second, 21, AT))).toEqual(rowOfFirst);
+  });
+
   test("check 3: its removal takes the primary address with it, which the author's shard revokes", () => {
     using node = startFollower();
     const verification = ownsWallet(FID, NOW - 100);

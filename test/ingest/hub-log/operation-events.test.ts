@@ -61,11 +61,13 @@ test("an operation reports nothing of the one before it", () => {
   expect(taken()).toEqual(before);
 });
 
-test("a transaction that is not logged has no events", () => {
-  events.startTransaction(false);
-  everything();
-  events.endOperation();
-  expect([events.isOn, taken()]).toEqual([false, []]);
+test("without a transaction, and in one that is not logged, there are no events", () => {
+  for (const start of [() => {}, () => events.startTransaction(false)]) {
+    start();
+    everything();
+    events.endOperation();
+    expect([events.isOn, taken()]).toEqual([false, []]);
+  }
 });
 
 test("a transaction has nothing of one that was rolled back, be it amid an operation", () => {

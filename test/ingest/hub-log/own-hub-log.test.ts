@@ -36,19 +36,25 @@ const firstHeightAt = (clock: ManualClock) => Math.floor((clock.nowMs() - EPOCH_
 function startNode() {
   const dir = mkdtempSync(join(tmpdir(), "hub-log-test-"));
   const clock = new ManualClock(DEFAULT_NOW_SECS);
-  const state = openStateFile();
-  const { nodeLogs } = localStores(state.db, { clock });
+  let state = openStateFile();
   let isStateAway = false;
+  const nodeLogs = () => {
+    if (isStateAway) throw new StateUnavailable("away");
+    return localStores(state.db, { clock }).nodeLogs;
+  };
   const store: NodeLogStore = {
-    find: (nodeId) => (isStateAway ? Promise.reject(new StateUnavailable("away")) : nodeLogs.find(nodeId)),
-    put: (nodeId, log) =>
-      isStateAway ? Promise.reject(new StateUnavailable("away")) : nodeLogs.put(nodeId, log),
+    find: async (nodeId) => nodeLogs().find(nodeId),
+    put: async (nodeId, log) => nodeLogs().put(nodeId, log),
   };
   return {
     clock,
     path: indexPath(dir),
     setStateAway: (isAway: boolean) => {
       isStateAway = isAway;
+    },
+    replaceState() {
+      state[Symbol.dispose]();
+      state = openStateFile();
     },
     /** Serves the index at the path, whatever file that is now. */
     async serve(isLogging = true, heightsPerReservation?: number, after?: SetTimer) {
@@ -75,12 +81,16 @@ function startNode() {
 }
 
 function serving(db: IndexDatabase, clock: ManualClock, logs: OpenLogs, isLogging: boolean) {
+  let signals = 0;
   const engine = createIngestEngine({
     db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock,
     onFault: (cause) => {
       throw cause;
+    },
+    onHubEvents: () => {
+      signals += 1;
     },
     hubLog: isLogging ? createOwnHubLog({ db, logs }) : undefined,
   });
@@ -93,6 +103,7 @@ function serving(db: IndexDatabase, clock: ManualClock, logs: OpenLogs, isLoggin
         .apply(records.map(decodeRecord).flatMap((record) => (record.ok ? [record.value] : [])))
         .map((outcome) => outcome?.code ?? "ok"),
     range: () => hubLogRange(db, 1),
+    signals: () => signals,
     [Symbol.dispose]() {
       logs.stop();
       db[Symbol.dispose]();
@@ -173,6 +184,19 @@ describe("events of a commit", () => {
     expect(served.range()).toEqual(before);
   });
 
+  test("subscribers are woken up by a block with events and by a heartbeat, and by no other commit", async () => {
+    using node = startNode();
+    using served = await node.serve();
+    const woken = (work: () => unknown) => {
+      const before = served.signals();
+      work();
+      return served.signals() - before;
+    };
+    expect(woken(() => served.merge(...accountRecords(1), cast("gm")))).toBe(1);
+    expect(woken(() => served.merge(cast("gm")))).toBe(0);
+    expect(woken(() => served.engine.heartbeat())).toBe(1);
+  });
+
   test("a merge lists the messages that it displaced", async () => {
     using node = startNode();
     using served = await node.serve();
@@ -243,6 +267,38 @@ describe("block heights", () => {
     expect(logIdOf(served.db)).not.toBe(logId);
   });
 
+  test("begin above all earlier ones when the state was lost, also with a clock that went back a day", async () => {
+    using node = startNode();
+    let former = 0;
+    {
+      using served = await node.serve();
+      served.merge(...accountRecords(1));
+      former = blockOfEvent(served.range()?.headId ?? 0);
+    }
+    node.replaceState();
+    node.clock.advanceSecs(-86_400);
+    using served = await node.serve();
+    served.merge(cast("gm"));
+    expect(blockOfEvent(served.range()?.oldestId ?? 0)).toBe(former + 1);
+  });
+
+  test("continue in the same log after a crash while more were being reserved", async () => {
+    using node = startNode();
+    let logId: string | undefined;
+    {
+      using served = await node.serve(true, 4);
+      logId = logIdOf(served.db);
+      served.logs.heights?.take();
+      served.logs.heights?.take();
+      served.logs.heights?.keep();
+      node.setStateAway(true);
+      await served.logs.heights?.reserveMore();
+    }
+    node.setStateAway(false);
+    using served = await node.serve();
+    expect(logIdOf(served.db)).toBe(logId);
+  });
+
   test("begin above all earlier ones when an older copy of the index was restored", async () => {
     using node = startNode();
     {
@@ -289,6 +345,11 @@ describe("block heights", () => {
     expect(timers.pendingMs).toBe(1000);
     served.logs.stop();
     expect(timers.pendingMs).toBeUndefined();
+    using stopping = await node.serve(true, undefined, timers.after);
+    timers.fire(node.clock);
+    stopping.logs.stop();
+    await new Promise(setImmediate);
+    expect(timers.pendingMs).toBeUndefined();
     using other = await node.serve(true, undefined, timers.after);
     node.setStateAway(false);
     timers.fire(node.clock);
@@ -312,11 +373,13 @@ describe("block heights", () => {
     using served = await node.serve();
     const log = createOwnHubLog({ db: served.db, logs: served.logs });
     const event = { type: MERGE, fid: 1, body: new Uint8Array() };
-    served.db.transaction(() => log.append(Array(16_384).fill(event), DEFAULT_NOW_SECS));
+    for (const events of [16_384, 16_383])
+      served.db.transaction(() => log.append(Array(events).fill(event), DEFAULT_NOW_SECS));
     const ids = eventsOf(served.db).map(({ id }) => id);
     const first = firstHeightAt(node.clock);
-    expect([...new Set(ids.map(blockOfEvent))]).toEqual([first, first + 1]);
-    expect(ids.filter((id) => blockOfEvent(id) === first + 1)).toHaveLength(2);
+    const eventsPerBlock = Object.values(Object.groupBy(ids, (id) => blockOfEvent(id) - first));
+    // Each block begins with its confirmation.
+    expect(eventsPerBlock.map((of = []) => of.length)).toEqual([16_384, 2, 16_384]);
   });
 
   test("are reserved before they run out; without any left, merges wait until the state is back", async () => {
