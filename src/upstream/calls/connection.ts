@@ -53,6 +53,8 @@ export function connectUpstream(
     // A peer that froze or vanished silently is detected within 15 s.
     "grpc.keepalive_time_ms": 10_000,
     "grpc.keepalive_timeout_ms": 5_000,
+    // Otherwise another connection to the same address could be one that is no longer read.
+    "grpc.use_local_subchannel_pool": 1,
     "grpc.initial_reconnect_backoff_ms": retryMs,
     "grpc.max_reconnect_backoff_ms": maxRetryMs,
     // The operator chose the node itself, so neither a proxy from the environment nor a DNS record is used.
