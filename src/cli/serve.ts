@@ -103,6 +103,7 @@ export function registerServe(program: Command, context: CommandContext): void {
             failed = undefined;
           }
           hasServed = true;
+          if (common.shutdown.signal.aborted) return;
           const { service, console: pages, log } = common.config;
           const { basePath } = serviceNames(service.name);
           const places = { ...served, basePath, hasConsole: pages.enabled };

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { settleChannelsActive } from "../db/index/channels/follows.ts";
 import { readTotals } from "../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
@@ -141,24 +142,33 @@ function unitsFor(planned: readonly PlannedMessage[]): (fid: number) => number {
 }
 
 const HOUR_SECS = 3600;
+/** About 20 ms of signing and validating. */
+const RECORDS_PER_TURN = 50;
+
+/** Reports whether an index is empty, so that `fillWithDemo` may fill it. */
+export function mayFillWithDemo(db: IndexDatabase): boolean {
+  const totals = readTotals(db);
+  return totals.messages + totals.on_chain_events === 0;
+}
 
 /**
  * Fills an empty index with the demo network, with the same validation and merge as for every input. Its week ends at the
  * last full hour, so that two starts within an hour produce the same bytes. All records are one commit.
- * @returns the number of records, or 0 if the index was not empty.
+ * @param options.signal ends the work before that commit, with its reason.
+ * @returns the number of records.
  * @throws Error if the node refuses a record.
  */
-export function fillWithDemo({
+export async function fillWithDemo({
   db,
   network,
   clock,
+  signal,
 }: {
   db: IndexDatabase;
   network: FarcasterNetwork;
   clock: Clock;
-}): number {
-  const totals = readTotals(db);
-  if (totals.messages + totals.on_chain_events > 0) return 0;
+  signal: AbortSignal;
+}): Promise<number> {
   const nowUnixSecs = nowSecs(clock);
   const anchorUnixSecs = nowUnixSecs - (nowUnixSecs % HOUR_SECS);
   const records: IngestRecord[] = [];
@@ -170,6 +180,9 @@ export function fillWithDemo({
       const refusal = validateRecord(read.value, { network, nowUnixSecs });
       if (refusal) throw refused(refusal);
       records.push(read.value);
+      if (records.length % RECORDS_PER_TURN > 0) continue;
+      await setImmediate();
+      signal.throwIfAborted();
     }
   }
   const raise = (cause: unknown): never => {

@@ -24,7 +24,7 @@ import { silentLog } from "../support/log.ts";
 import { until } from "../support/manual-time.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { knowingOlderFormat, writeOlderIndex } from "../support/older-index.ts";
-import { startNode, tempDir } from "../support/program.ts";
+import { fromSources, startNode, tempDir } from "../support/program.ts";
 import { freePort } from "../support/tls-proxies.ts";
 
 const FID = 7;
@@ -199,4 +199,23 @@ test("a start says what its import refused, by reasons", async () => {
     { reason: "channels are not part of this network's protocol yet", count: 24 },
   ]);
   expect(await prepare()).toEqual([]);
+});
+
+test("Ctrl-C while the demo network is created ends the start at once, with an empty index and no addresses printed", async () => {
+  using dir = tempDir();
+  const args = ["--data-dir", dir.path, "--port", "0", "--set", "hub.port=-1", "serve", "--demo"];
+  const child = Bun.spawn([...fromSources, ...args], { cwd: dir.path, stdout: "pipe", stderr: "pipe" });
+  let log = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stderr) {
+    const hadBegun = log.includes("index with the demo network");
+    log += decoder.decode(chunk, { stream: true });
+    if (!hadBegun && log.includes("index with the demo network")) child.kill("SIGINT");
+  }
+  expect(await child.exited).toBe(0);
+  expect(await new Response(child.stdout).text()).toBe("");
+  expect(log).toContain('"msg":"Shut down"');
+  expect(log).not.toContain("Opened the HTTP interface");
+  using db = openIndexReader(indexPath(dir.path));
+  expect(readTotals(db)).toMatchObject({ messages: 0, on_chain_events: 0 });
 });

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import { indexPath, indexVersion, openIndexAsIs, openIndexWriter } from "../../db/index/database.ts";
 import { claimNetwork, claimSource, isDemo, mayLackState } from "../../db/index/identity.ts";
@@ -32,13 +33,16 @@ export interface PrepareOptions {
   readonly starting: Pick<Starting, "show">;
 }
 
-/** Creates or migrates the databases before the workers open them. Returns what an import of this start refused. */
+/**
+ * Creates or migrates the databases before the workers open them. Returns what an import of this start refused.
+ *
+ * @throws the reason of the shutdown when it begins.
+ */
 export async function prepareDatabases(
   common: Common,
   { demo, newState, migrate, starting }: PrepareOptions,
 ): Promise<readonly RefusalClass[]> {
-  const { config, log, clock } = common;
-  const startedMs = performance.now();
+  const { config, log, clock, shutdown } = common;
   const follows = isFollowing(config);
   if (demo && follows)
     throw new UserError(
@@ -83,15 +87,22 @@ export async function prepareDatabases(
     const { runNextImport } = await import("./import-file.ts");
     refused = await runNextImport(common, db, { path: toImport, starting });
   }
-  let records = 0;
   if (demo) {
     // A dynamic import, so that other starts do not load the code that generates and signs the network.
-    const { fillWithDemo } = await import("../../demo/network.ts");
-    records = fillWithDemo({ db, network: networkOf(config.protocol.network), clock });
+    const { fillWithDemo, mayFillWithDemo } = await import("../../demo/network.ts");
+    if (mayFillWithDemo(db)) {
+      log.info("Filling the index with the demo network");
+      const startedMs = performance.now();
+      const network = networkOf(config.protocol.network);
+      const records = await fillWithDemo({ db, network, clock, signal: shutdown.signal });
+      const durationMs = Math.round(performance.now() - startedMs);
+      log.info({ records, durationMs }, "Filled the index with the demo network");
+    }
   }
-  const durationMs = Math.round(performance.now() - startedMs);
-  if (records > 0) log.info({ records, durationMs }, "Filled the index with the demo network");
   if (isDemo(db)) log.warn("This data directory holds the demo network, whose keys are public");
+  // Signals that arrived while this work blocked the thread are handled now.
+  await setImmediate();
+  shutdown.signal.throwIfAborted();
   return refused;
 }
 

@@ -190,7 +190,9 @@ test("export says with which setting a node accepts channels that its network ha
   {
     using db = openIndexWriter(indexPath(source));
     claimNetwork(db, "mainnet");
-    fillWithDemo({ db, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET, clock: systemClock });
+    const { signal } = new AbortController();
+    const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+    await fillWithDemo({ db, network, clock: systemClock, signal });
   }
   const file = `${dir.path}/export`;
   const { exitCode, errors } = await run(["--data-dir", source, "export", file]);
