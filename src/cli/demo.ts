@@ -59,7 +59,11 @@ export function registerDemoClient(program: Command, context: CommandContext): v
     .description("receive notifications as a client app of the demo network, and print them")
     .option("--client-port <port>", "port on 127.0.0.1 for notifications; 0 for any", "9100")
     .option("--app-id <id>", "add this mini app for the users of --fids first")
-    .option("--fids <fids>", "users of the demo network, as 4,5,6", collecting(parseFids), [])
+    .addOption(
+      new Option("--fids <fids>", "users of the demo network, as 4,5,6")
+        .argParser(collecting(parseFids))
+        .default([], "none"),
+    )
     .option(
       "--url <url>",
       "base URL of the node (default: that of the data directory, else the address in the settings)",

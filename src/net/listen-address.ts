@@ -72,7 +72,7 @@ export function listenFault({ host, port, setting }: ListenAddress, cause: unkno
       options,
     );
   // While a machine boots, its addresses and names may not be available yet.
-  return new RetryableError(`cannot listen on ${host} at present: ${reasonOf(cause)}`, options);
+  return new RetryableError(`cannot listen on ${host}: ${reasonOf(cause)}`, options);
 }
 
 /** Explains how to choose another port, in the words of the README. */

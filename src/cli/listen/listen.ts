@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { UserError } from "../../lib/failure.ts";
 import { parseJson } from "../../lib/json.ts";
 import { printable } from "../../lib/text.ts";
@@ -42,11 +42,10 @@ export function registerListen(program: Command, context: CommandContext): void 
     .description(
       `receive webhook deliveries on this machine (at --port, or ${DEFAULT_PORT}), verify and print them`,
     )
-    .option(
-      "--secret <text>",
-      "a secret of the webhook, in either form, oldest first; may be repeated",
-      collect,
-      [],
+    .addOption(
+      new Option("--secret <text>", "a secret of the webhook, in either form, oldest first; may be repeated")
+        .argParser(collect)
+        .default([], "none"),
     )
     .option("--secret-file <file>", "file with a secret on each line, - for standard input")
     .option(

@@ -68,5 +68,5 @@ test("a missing address exits with 75, because it may appear later", async () =>
   ];
   const { exitCode, errors } = await run(args);
   expect(exitCode).toBe(75);
-  expect(errors).toContain("\nerror: cannot listen on 192.0.2.1 at present: ");
+  expect(errors).toContain("\nerror: cannot listen on 192.0.2.1: ");
 });

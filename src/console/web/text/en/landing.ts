@@ -25,7 +25,7 @@ export const connectedTheNextEventOfThe = "Connected. The next event of the netw
 export const openTheStream = "Open the stream";
 export const oneClickFiveCalls = "One click, five calls";
 export const buzz25Phones = "Buzz 25 phones";
-export const theirPhonesAreQuiet = "25 phones wait for a push.";
+export const theirPhonesAreQuiet = "25 phones are waiting for a push.";
 export const aDemoPersonSigns = "A demo person signs each call: no wallet, no dialog.";
 export const STORY_STEPS = {
   session: "Sign in as Mira Wren",

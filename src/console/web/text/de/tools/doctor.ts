@@ -218,7 +218,7 @@ export const DOCTOR: Readonly<Record<string, string>> = {
     "Port {} ist belegt: Ein anderer Prozess lauscht auf {}. Setze einen anderen: {}",
   "this user may not listen on port {}. Set another: {}":
     "dieser Benutzer darf auf Port {} nicht lauschen. Setze einen anderen: {}",
-  "cannot listen on {} at present: {}": "auf {} kann gerade nicht gelauscht werden: {}",
+  "cannot listen on {}: {}": "auf {} kann gerade nicht gelauscht werden: {}",
   "uses the data directory and is ready": "nutzt das Datenverzeichnis und ist bereit",
   "uses the data directory; {}": "nutzt das Datenverzeichnis; {}",
   "the node is up and waits to be set up": "der Knoten läuft und wartet auf seine Einrichtung",
