@@ -23,7 +23,10 @@ function openInSqlite({ config, link }: OpenStateDeps): OpenState {
   const reader = openStateReader(statePath(config.data.dir));
   const callWriter = createStateWriterClient(connectRpc<StateWriterRpc>(link.writer));
   return {
-    stores: createStateStores(reader, callWriter, { limits: queueLimitsOf(config) }),
+    stores: {
+      ...createStateStores(reader, callWriter, { limits: queueLimitsOf(config) }),
+      custodies: undefined,
+    },
     clock: systemClock,
     stateClock: createExpiryClock(new NodeSignals(link.signals)),
     sweeps: createStateSweeps(reader, callWriter),

@@ -3,7 +3,7 @@ import { type CallWriter, readerStateDb } from "../../db/state/sqlite-state-db.t
 import type { Sweep } from "../../db/state/state-db.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { openWriterOf, type WriterOptions } from "./open-writer.ts";
-import { createStores, createSweeps, type StateStores } from "./stores.ts";
+import { type AllStores, createStores, createSweeps } from "./stores.ts";
 
 /** A state in SQLite has only one node, which sees no others and leaves no campaigns to them. */
 const ONLY_NODE = {
@@ -16,7 +16,7 @@ export function createStateStores(
   db: StateDatabase,
   callWriter: CallWriter,
   { limits }: { readonly limits: QueueLimits },
-): StateStores {
+): AllStores {
   return createStores(readerStateDb(db, callWriter), { ...ONLY_NODE, limits });
 }
 
@@ -29,7 +29,7 @@ export function createStateSweeps(db: StateDatabase, callWriter: CallWriter): Sw
 export function createLocalStores(
   db: StateDatabase,
   options: WriterOptions,
-): StateStores & { readonly sweeps: readonly Sweep[] } {
+): AllStores & { readonly sweeps: readonly Sweep[] } {
   const writer = openWriterOf(db, options);
   const call = writer.call.bind(writer);
   return { ...createStateStores(db, call, options), sweeps: createStateSweeps(db, call) };

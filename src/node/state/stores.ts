@@ -2,7 +2,7 @@ import { createApiKeys, usageSweep } from "../../api-keys/api-key-store.ts";
 import { createApps } from "../../apps/app-store.ts";
 import { auditSweep, createAudit } from "../../audit/audit-store.ts";
 import { createNonces, nonceSweep } from "../../auth/nonce-store.ts";
-import { createCustodies, custodySweep } from "../../auth/owners/custody-store.ts";
+import { type CustodyStore, createCustodies, custodySweep } from "../../auth/owners/custody-store.ts";
 import { createIncidents, incidentSweep } from "../../checks/incident-store.ts";
 import { createOwnerFindings } from "../../checks/owners/owner-findings.ts";
 import { createSwitches } from "../../cluster/switch-store.ts";
@@ -55,7 +55,12 @@ import { writeClockSweep } from "../../writes/store/write-clocks.ts";
 /**
  * All stores of the state. Reads never wait for a writer. Writes fail with `StateUnavailable` if the database does not respond in time.
  */
-export type StateStores = ReturnType<typeof createStores>;
+export type AllStores = ReturnType<typeof createStores>;
+
+export type StateStores = Omit<AllStores, "custodies"> & {
+  /** Undefined if no other node shares the state: the index of the only one decides, also after an invented event was removed from it. */
+  readonly custodies: CustodyStore | undefined;
+};
 
 /** The process that uses the stores. */
 export interface StoresOptions {
