@@ -1,5 +1,5 @@
 import { dlopen, FFIType } from "bun:ffi";
-import { mkdirSync, openSync, readSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const BLOCK = 4096;
@@ -12,7 +12,7 @@ const CGROUP = "/sys/fs/cgroup/memory";
 const [WILL_NEED, DONT_NEED] = [3, 4];
 
 /** A file whose blocks `evict` removes from the system's cache. */
-export class ColdFile {
+export class ColdFile implements Disposable {
   readonly #fd: number;
   readonly #blocks: number;
   readonly #advise: (at: number, bytes: number, advice: number) => number;
@@ -47,6 +47,10 @@ export class ColdFile {
       ask();
     }
     return read / ((performance.now() - startedMs) / 1000);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
   }
 }
 

@@ -19,7 +19,7 @@ const SIZES = (process.env.BENCH_SIZES ?? "400000,1600000").split(",").map(Numbe
 const BEFORE = process.env.BENCH_BEFORE;
 /** Memory that a migration takes itself: while it builds the new file, and while it compares. */
 const BUILD_BYTES = 450_000_000;
-const COMPARE_BYTES = 330_000_000;
+const COMPARE_BYTES = Number(process.env.BENCH_OWN_BYTES ?? 330_000_000);
 /** Bytes per message in the new file, to limit the memory before it exists. */
 const EXPECTED_BYTES = 290;
 const ROOT = join(import.meta.dir, "..");
@@ -52,7 +52,7 @@ export async function benchMigration(): Promise<Figure[]> {
       add(`${what}: written`, writtenBytes / BLOCK / messages, "blocks a message");
     };
     const { stages } = await migrated(ROOT, built, BUILD_BYTES + share, "verify");
-    for (const checkout of [...(BEFORE === undefined ? [] : [resolve(BEFORE)]), ROOT]) {
+    for (const checkout of [ROOT, ...(BEFORE === undefined ? [] : [resolve(BEFORE)])]) {
       copyBuilt(built, compared);
       const { verify, bytes } = await compareIn(checkout, compared, COMPARE_BYTES + share);
       if (checkout !== ROOT) {
@@ -131,7 +131,10 @@ async function migrated(
   before: string = "",
 ): Promise<MigrationResult> {
   const path = indexPath(dir);
-  for (const name of readdirSync(dir)) new ColdFile(join(dir, name)).evict();
+  for (const name of readdirSync(dir)) {
+    using file = new ColdFile(join(dir, name));
+    file.evict();
+  }
   using group = limitedMemory(limitBytes);
   const script = join(import.meta.dir, "processes/migration-stages.ts");
   const child = Bun.spawn([...group.command, process.execPath, script, checkout, path, before], {

@@ -56,9 +56,9 @@ export const SCANS = {
 } as const;
 
 /**
- * Yields all live messages in wire form, table by table. The time per message does not depend on the size of the index. The
- * sorts take memory up to the size of the page cache, then files beside the index, up to a fifth of its size. Nothing may
- * write to the index meanwhile.
+ * Yields all live messages in wire form, table by table. The blocks read per message do not depend on the size of the index.
+ * A sort, at most two at a time, takes memory up to the size of the page cache, then files beside the index, together up to a
+ * fifth of its size. Nothing may write to the index meanwhile.
  */
 export function* scanMessages(db: IndexDatabase, network: FarcasterNetwork): Generator<Uint8Array> {
   const encode = (columns: MessageColumns, { signer, signature, data }: MessageEnvelope, hash?: Uint8Array) =>
