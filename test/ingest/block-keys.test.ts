@@ -172,6 +172,31 @@ test("an on-chain event that is repeated stays in the trie, whether or not the b
   }
 });
 
+test("an on-chain event that the rows get and lose by themselves is in the trie as the blocks of its shard say", () => {
+  const rent = rentEvent(5, 1, { block: 2 });
+  const event = OnChainEvent.encode(rent).finish();
+  const key = onChainKey(event) as Uint8Array;
+  const { db, apply } = startIndex(true);
+  using _ = db;
+  let number = 8;
+  /** Returns how the trie differs from the rows after a block that says whether the trie has the event. */
+  const correctionAfter = (op: RelayedOp, isPresent?: boolean) => {
+    const keyRecords =
+      isPresent !== undefined && packBytes([encodeKeyRecord({ kind: "key", key, isPresent })]);
+    const part = { number, time: DEFAULT_NOW_SECS, ops: 1, ...(keyRecords && { keyRecords }) };
+    apply({
+      ops: [op],
+      followsKeys: true,
+      blocks: { ...BLOCK, first: number, last: number++, parts: [part] },
+    });
+    return correction(db, 1, key);
+  };
+  const add = { kind: "onChainEvent", event, happenedAt: DEFAULT_NOW_SECS } as const;
+  const remove = { kind: "removeOnChainEvent", ref: rent, happenedAt: DEFAULT_NOW_SECS } as const;
+  expect([correctionAfter(add), correctionAfter(add, true)]).toEqual([false, undefined]);
+  expect([correctionAfter(remove), correctionAfter(remove, false)]).toEqual([true, undefined]);
+});
+
 test("a message that comes again stays in the trie, whether or not the block names its key again", () => {
   const { bytes } = cast(5, "gm");
   const message = expectOk(decodeMessage(bytes));

@@ -1,11 +1,17 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { isSpooledFid } from "../../src/db/index/bulk/spool-tables.ts";
+import { isBulkBuilding } from "../../src/db/index/bulk/bulk-state.ts";
+import { isSpooledFid, spooledParts } from "../../src/db/index/bulk/spool-tables.ts";
+import { readTotals } from "../../src/db/index/counts/totals.ts";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
+import { correction } from "../../src/db/index/trie/corrections.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
 import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
+import { packBytes } from "../../src/lib/bytes.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { onChainKey, type TrieKey } from "../../src/trust/trie-key.ts";
+import { registers as registersChannel } from "../support/channel-records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
@@ -19,14 +25,17 @@ let faults: string[];
 beforeEach(() => {
   db = openIndexInMemory();
   faults = [];
-  engine = createIngestEngine({
+  engine = startEngine();
+});
+afterEach(() => db[Symbol.dispose]());
+
+const startEngine = (): IngestEngine =>
+  createIngestEngine({
     db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     clock: new ManualClock(DEFAULT_NOW_SECS),
     onFault: (cause) => faults.push(String(cause)),
   });
-});
-afterEach(() => db[Symbol.dispose]());
 
 const merge = (...records: readonly EncodedRecord[]) =>
   engine
@@ -62,13 +71,49 @@ test("an operation that needs the index is reported while that is built, and the
   expect(merge(key, rent, cast(1, "gm"))).toEqual(["ok", "ok", "ok"]);
 });
 
+test("a build that is interrupted is continued by the next engine", () => {
+  spool({ kind: "onChainEvent", event: registration.bytes, happenedAt: 0 });
+  engine = startEngine();
+  build();
+  expect(isBulkBuilding(db)).toBe(false);
+  expect(merge(key, rent, cast(1, "gm"))).toEqual(["ok", "ok", "ok"]);
+});
+
+test("a batch of a fill is stored with its parts, the keys of its accounts and its positions", () => {
+  const [, event] = accountRecords(2) as [EncodedRecord, EncodedRecord];
+  const key = onChainKey(event.bytes) as TrieKey;
+  const part = { shard: 1, virtualShard: 3, isDone: true };
+  engine.applyRelayed({
+    ops: [],
+    positions: [{ key: "fill", position: 5 }],
+    spooled: [],
+    spooledParts: [part],
+    snapshotKeys: [{ shard: 1, keys: packBytes([key]), keyAdds: [], opaque: [] }],
+  });
+  expect(spooledParts(db)).toMatchObject([part]);
+  expect([correction(db, 1, key), getPosition(db, "fill")]).toEqual([true, 5]);
+});
+
+test("what a fill merges is counted once, also in a batch that is repeated without an operation that it cannot apply", () => {
+  const registers = (key: string): RelayedOp => ({
+    kind: "registration",
+    event: registersChannel(key, new Uint8Array(20).fill(1)).bytes,
+    decision: undefined,
+    happenedAt: 0,
+  });
+  spool(registers("books"), { kind: "put", message: cast(1, "gm").bytes, happenedAt: 0 }, registers("poems"));
+  expect(faults).toHaveLength(1);
+  const rows = db.sqlite.query("SELECT count(*) FROM on_chain_events").values().flat();
+  expect([readTotals(db).on_chain_events, ...rows]).toEqual([2, 2]);
+});
+
 test("a fill that is resumed knows whose messages are all in the spool", () => {
   const complete: RelayedOp = { kind: "fidComplete", fid: 7, happenedAt: 0 };
   engine.applyRelayed({ ops: [complete], positions: [], spooled: [], spooledFids: [5, 6] });
   expect([4, 5, 6, 7].map((fid) => isSpooledFid(db, fid))).toEqual([false, true, true, true]);
 });
 
-test("an import that could not store one record stores the others, and not its position", () => {
+test("an import that could not store one record stores and counts the others once, and not its position", () => {
   const records = [registration, key, rent, cast(1, "gm")];
   const batch = {
     records: records.map((record, offset) => ({ record, offset })),
@@ -87,6 +132,7 @@ test("an import that could not store one record stores the others, and not its p
     "deferred",
   ]);
   expect(getPosition(db, "import")).toBeUndefined();
+  expect(readTotals(db)).toMatchObject({ fids: 1, on_chain_events: 2 });
   engine.spoolImport(
     { records: batch.records.slice(2), validated: unverifiedRecords(records.slice(2)) },
     positions,

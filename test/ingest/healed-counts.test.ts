@@ -129,17 +129,18 @@ function startIndex(): { readonly db: IndexDatabase; readonly engine: IngestEngi
     writeMeta(db, "demo", "1");
     noteChannelsActive(db, 0);
   });
-  const onFault = (cause: unknown) => {
-    throw cause;
-  };
-  const engine = createIngestEngine({
+  return { db, engine: engineOf(db), [Symbol.dispose]: () => db[Symbol.dispose]() };
+}
+
+const engineOf = (db: IndexDatabase): IngestEngine =>
+  createIngestEngine({
     db,
     network: NETWORK,
     clock: new ManualClock(DEFAULT_NOW_SECS),
-    onFault,
+    onFault: (cause) => {
+      throw cause;
+    },
   });
-  return { db, engine, [Symbol.dispose]: () => db[Symbol.dispose]() };
-}
 
 const ROWS = ["casts", "reactions", "links", "user_data", "messages"] as const;
 /** Deletes the rows that the last messages added to the tables of messages, and nothing else. */
@@ -307,6 +308,25 @@ describe("an account whose rows the disk lost, healed", () => {
     loseAfter(damaged.db, before);
     const healed = signedAccount(whole.db);
     damaged.engine.applyRelayed({ ops: [put(kept)], positions: [], healed });
+    expect(differences(whole.db, damaged.db)).toEqual([]);
+    // What arrives later was not lost.
+    const [removal] = STORES.links?.["a removal"] ?? [];
+    if (!removal) throw new Error("there is none");
+    for (const { engine } of [whole, damaged]) engine.applyRelayed({ ops: [put(removal)], positions: [] });
+    expect(differences(whole.db, damaged.db)).toEqual([]);
+  });
+
+  test("has the number of its rows where the disk lost the number, too", () => {
+    const [message] = STORES.links?.["a follow"] ?? [];
+    if (!message) throw new Error("there is none");
+    using whole = startIndex();
+    using damaged = startIndex();
+    for (const { engine } of [whole, damaged]) engine.applyRelayed({ ops: OTHER_OPS, positions: [] });
+    whole.engine.applyRelayed({ ops: [put(message)], positions: [] });
+    expect(damaged.db.sqlite.run("DELETE FROM store_counts WHERE fid = ?", [FID]).changes).toBeGreaterThan(0);
+    // An engine keeps the numbers that it has read.
+    const restarted = engineOf(damaged.db);
+    restarted.applyRelayed({ ops: [put(message)], positions: [], healed: signedAccount(whole.db) });
     expect(differences(whole.db, damaged.db)).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
-import { defer, deferredAfter } from "../../src/ingest/bulk/deferred-records.ts";
+import { areDeferred, defer, deferredAfter } from "../../src/ingest/bulk/deferred-records.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { rejection } from "../../src/protocol/rejection.ts";
@@ -10,6 +10,7 @@ import {
   MessageType,
   UserDataType,
 } from "../../src/protocol/wire/generated/message.ts";
+import { pins } from "../support/channel-records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { proEvent, rentEvent, signerEvent } from "../support/events.ts";
 import { gaslessKeyMessage } from "../support/gasless-keys.ts";
@@ -72,6 +73,15 @@ const keyAdd = gaslessKeyMessage({
   ...{ fid: 1, signer: makeSigner("first"), requestFid: 2, ttlSecs: 3600, nonce: 1 },
 });
 
+const longCast = (fid: number) =>
+  signed(fid, {
+    type: MessageType.MESSAGE_TYPE_CAST_ADD,
+    body: {
+      $case: "castAddBody",
+      value: { text: "a".repeat(3000), type: CastType.CAST_TYPE_TEN_K_CAST },
+    },
+  });
+
 const CASES: readonly (readonly [
   name: string,
   ...records: readonly (readonly [EncodedRecord, string | undefined])[],
@@ -119,10 +129,18 @@ const CASES: readonly (readonly [
     [fname(1, "other"), WAITS],
   ],
   [
+    "a message of a channel waits, and the rents of its fid with it, but none of its stores",
+    [pins(1, "books", new Uint8Array(20)), WAITS],
+    [cast(1, "a"), STORED],
+    [eventRecord(rentEvent(1, 1, { block: 800_001 })), WAITS],
+    [eventRecord(rentEvent(2, 1, { block: 800_002 })), STORED],
+  ],
+  [
     "everything waits from the first gasless key on",
     [cast(1, "a"), STORED],
     [{ kind: "message", bytes: keyAdd }, WAITS],
     [cast(2, "b"), WAITS],
+    [cast(3, "the key may be one of an fid that is admitted then"), WAITS],
     [eventRecord(rentEvent(2, 1, { block: 800_000 })), WAITS],
     [eventRecord(signerEvent(2, accountSigner(7).publicKey, { block: 800_001 })), WAITS],
   ],
@@ -136,6 +154,7 @@ const CASES: readonly (readonly [
 
 test.each(CASES)("%s", (_name, ...records) => {
   const engine = engineAt();
+  expect(engine.hasSpoolEnded).toBe(false);
   take(engine, ...accounts);
   const outcomes = take(engine, ...records.map(([record]) => record));
   expect(outcomes).toEqual(records.map(([, outcome]) => `${outcome}`));
@@ -178,6 +197,13 @@ test("a message that is still an event waits, so that its event is written", () 
   expect(take(engine, before, after)).toEqual(["stored", "deferred"]);
 });
 
+test("user data waits for that of its slot that waits for its event", () => {
+  const engine = engineAt(DEFAULT_NOW_SECS + 100);
+  take(engine, ...accounts);
+  const [late, early] = [bio(1, "late", DEFAULT_TIMESTAMP), bio(1, "early", DEFAULT_TIMESTAMP - 5000)];
+  expect(take(engine, late, early)).toEqual(["deferred", "deferred"]);
+});
+
 describe("the index that is built", () => {
   test("has what was spooled, and then what waited and wins", () => {
     const engine = engineAt();
@@ -194,6 +220,7 @@ describe("the index that is built", () => {
       records.map(({ bytes }) => hashOf(bytes).slice(2)).sort();
     expect(liveHashes(db).sort()).toEqual(hashes(kept, removed, of2));
     const outcomes = [];
+    expect(areDeferred(db)).toBe(true);
     for (let page = engine.applyDeferred(); page; page = engine.applyDeferred()) outcomes.push(...page);
     // The names of the accounts waited, too.
     expect(outcomes.slice(2)).toEqual(
@@ -206,6 +233,19 @@ describe("the index that is built", () => {
       "message",
     ]);
     expect(liveHashes(db).sort()).toEqual(hashes(kept, of2, removal, late));
+    expect(areDeferred(db)).toBe(false);
+  });
+
+  test("has what waited for a gasless key if it was admitted when it was sent", () => {
+    const engine = engineAt();
+    take(engine, ...accounts, eventRecord(proEvent(1, 1, { block: 900_000, at: DEFAULT_NOW_SECS - 1000 })));
+    take(engine, { kind: "message", bytes: keyAdd }, longCast(1), longCast(2));
+    while (engine.buildStep());
+    // Nothing is spooled any more.
+    expect(engine.hasSpoolEnded).toBe(false);
+    const outcomes = [];
+    for (let page = engine.applyDeferred(); page; page = engine.applyDeferred()) outcomes.push(...page);
+    expect(outcomes.slice(-2).map(({ outcome }) => outcome?.code)).toEqual([undefined, REFUSED]);
   });
 
   test("has no record that its validation refused", () => {
@@ -223,17 +263,12 @@ describe("the index that is built", () => {
 
 test("a cast that needs Pro is spooled of a user who has it, and refused of another", () => {
   const engine = engineAt();
-  const long = (fid: number) =>
-    signed(fid, {
-      type: MessageType.MESSAGE_TYPE_CAST_ADD,
-      body: {
-        $case: "castAddBody",
-        value: { text: "a".repeat(3000), type: CastType.CAST_TYPE_TEN_K_CAST },
-      },
-    });
   const pro = eventRecord(proEvent(2, 3650, { block: 900_000 }));
   take(engine, ...accounts, pro);
-  expect(take(engine, cast(1, "a"), cast(2, "b"), long(1), long(2))).toEqual([
+  expect(take(engine, cast(1, "a"), cast(2, "b"), longCast(1), longCast(2))).toEqual([
     ...["stored", "stored", "bad_request.validation_failure", "stored"],
   ]);
+  // Pro when it was sent is enough.
+  take(engine, eventRecord(proEvent(1, 1, { block: 900_001, at: DEFAULT_NOW_SECS - 1000 })));
+  expect(take(engine, longCast(1))).toEqual(["stored"]);
 });

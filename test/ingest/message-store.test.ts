@@ -20,7 +20,11 @@ import { expectOk } from "../support/result.ts";
 
 const FID = 1;
 
-function startStore(db: IndexDatabase, limits = new StorageLimitCache(db)): MessageStore {
+function startStore(
+  db: IndexDatabase,
+  limits = new StorageLimitCache(db),
+  keys = new KeyChanges(db),
+): MessageStore {
   return new MessageStore({
     db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
@@ -29,7 +33,7 @@ function startStore(db: IndexDatabase, limits = new StorageLimitCache(db)): Mess
     limits,
     changes: new ChangeTracker(),
     hubEvents: new OperationEvents(),
-    keys: new KeyChanges(db),
+    keys,
   });
 }
 
@@ -182,6 +186,17 @@ describe("the message store", () => {
     if (!stored) throw new Error("the lend is missing");
     store.remove(stored, "displaced");
     expect([castsOf(FID), castsOf(2)]).toEqual(alone);
+  });
+
+  test("says nothing of the tries that a node does not follow, also of what is compacted", () => {
+    using db = openIndexInMemory();
+    const keys = new KeyChanges(db);
+    const store = startStore(db, undefined, keys);
+    db.transaction(() => {
+      for (const message of someMessages()) store.put(message, slotOf(message));
+      for (const stored of store.oldest(FID, Store.Links, 100)) store.remove(stored, "compacted");
+      expect(keys.flush()).toEqual([]);
+    });
   });
 
   test("refuses a message whose hash is not that of its data", () => {

@@ -72,6 +72,8 @@ function ownersAfter(events: readonly OnChainEvent[], before: number, isHistoryF
   for (const isHistory of [...isHistoryFirst, ...ops.map(() => true), ...ops.map(() => false)])
     node.relay((isHistory ? history : live).splice(0, 1));
   node.relay([{ kind: "channelsComplete", happenedAt: 0 }]);
+  // Their order is of no more use.
+  expect(events.filter((event) => seqnumOfEvent(node.db, event) !== undefined)).toEqual([]);
   node.db.transaction(() => putPosition(node.db, HISTORY_DONE.key, HISTORY_DONE.position));
   // Repeated later, they change nothing.
   node.relay(ops);

@@ -183,13 +183,11 @@ export class ImportSpool {
   #isSpooled({ limits, nowSecs }: MergeContext, candidate: SpoolCandidate): boolean {
     const { fid, store, slot, timestamp } = candidate;
     if (this.#allWait) return false;
-    const isUserData = store === Store.UserData;
-    // Waiting user data is in the filter too.
-    if (isUserData && this.#slots.add(slot)) return false;
     if (!isHistory({ happenedAt: timestamp }, nowSecs)) return false;
     if (this.#waiting.has(fid * STORES + store) || this.#waiting.has(fid * STORES + EVERY_STORE))
       return false;
-    if (!isUserData && this.#slots.add(slot)) return false;
+    // Waiting user data is in the filter too.
+    if (this.#slots.add(slot)) return false;
     return this.#counts.get(fid, store) < limits.limit(fid, store, nowSecs);
   }
 
@@ -200,7 +198,6 @@ export class ImportSpool {
   }
 
   #wait(record: IngestRecord): void {
-    if (record.kind === "onChainEvent") this.#fids.add(record.event.fid);
     if (record.kind !== "message") return;
     const { message } = record;
     const { fid } = message.data;

@@ -12,6 +12,7 @@ import { FarcasterNetwork, MessageData, MessageType } from "../../../src/protoco
 import { DEFAULT_TIMESTAMP, signedCast } from "../../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode } from "../../support/node.ts";
 import { hashFrom, insertCast } from "../../support/read-model.ts";
+import { link } from "../../support/records.ts";
 import { temporaryIndex } from "../../support/temporary-index.ts";
 
 const AT = 1_700_000_000;
@@ -57,6 +58,8 @@ test("a cast of a full second is refused for good, and changes nothing", () => {
   const outcomes = ["first", "second", "third"].map((text) => node.ingestMessage(cast(text)));
   expect(outcomes).toEqual(["ok", "bad_request.prunable", "bad_request.prunable"]);
   expect(node.db.sqlite.query("SELECT count(*) AS n FROM casts").get()).toEqual({ n: 1 });
+  // Other messages have no such id.
+  expect(node.ingest(link(1, "follow", 2, DEFAULT_TIMESTAMP))).toBe("ok");
 });
 
 test("a bulk build leaves out the casts that a full second has no ids for, and replies to them name missing casts", () => {

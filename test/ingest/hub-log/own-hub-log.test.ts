@@ -17,9 +17,11 @@ import { FollowedEvent } from "../../../src/protocol/wire/generated/upstream.ts"
 import type { SetTimer } from "../../../src/runtime/clock.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { fnameProof } from "../../support/events.ts";
+import { gaslessKeyMessage, gaslessKeyRemoval } from "../../support/gasless-keys.ts";
 import {
   DEFAULT_NOW_SECS,
   DEFAULT_TIMESTAMP,
+  makeSigner,
   makeWallet,
   signedCast,
   signMessage,
@@ -173,6 +175,23 @@ describe("events of a commit", () => {
     const [first] = events;
     expect(events.map(({ id }) => id - (first?.id ?? 0))).toEqual([0, 1, 2, 3, 4, 5]);
     expect(blockOfEvent(first?.id ?? 0)).toBe(firstHeightAt(node.clock));
+  });
+
+  test("a gasless key that is added or removed is a merge", async () => {
+    using node = startNode();
+    using served = await node.serve();
+    served.merge(...accountRecords(1), ...accountRecords(2));
+    const signer = makeSigner("gasless");
+    const [added, removed] = [
+      gaslessKeyMessage({ fid: 1, signer, requestFid: 2, ttlSecs: 3600, nonce: 1 }),
+      gaslessKeyRemoval({ fid: 1, signer, nonce: 2, by: makeWallet("custody 1"), at: DEFAULT_TIMESTAMP }),
+    ];
+    for (const bytes of [added, removed]) {
+      const before = eventsOf(served.db).length;
+      expect(served.merge({ kind: "message", bytes })).toEqual(["ok"]);
+      expect(eventsOf(served.db).length).toBeGreaterThan(before);
+      expect(newestTypes(served.db)).toEqual([MERGE]);
+    }
   });
 
   test("a refused message is not an event, and a commit without events no block", async () => {

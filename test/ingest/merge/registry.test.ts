@@ -5,11 +5,30 @@ import { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
 import { registerEvent, rentEvent, signerEvent, transferEvent } from "../../support/events.ts";
 import { makeSigner, makeWallet } from "../../support/messages.ts";
 import { startTestNode } from "../../support/node.ts";
+import { fname } from "../../support/records.ts";
 
 const [first, second] = ["first", "second"].map((seed) => makeWallet(seed).address) as [
   Uint8Array,
   Uint8Array,
 ];
+test("an event and a proof that are repeated are duplicates, and another event at the same place is a conflict", () => {
+  using node = startTestNode();
+  const rent = rentEvent(1, 1, { block: 13 });
+  expect([rent, rent, rentEvent(1, 2, { block: 13 })].map((event) => node.ingestEvent(event))).toEqual([
+    "ok",
+    "bad_request.duplicate",
+    "bad_request.conflict",
+  ]);
+  const [early, late] = [fname(1, "one", 10), fname(1, "one", 5)];
+  expect([early, early, late, late, early].map((proof) => node.ingest(proof))).toEqual([
+    "ok",
+    "bad_request.duplicate",
+    "ok",
+    "bad_request.duplicate",
+    "bad_request.conflict",
+  ]);
+});
+
 const put = (event: OnChainEvent): RelayedOp => ({
   kind: "onChainEvent",
   event: OnChainEvent.encode(event).finish(),

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { appNonce } from "../../../../src/ingest/merge/keys/gasless-key-store.ts";
+import {
+  appNonce,
+  deleteAppNonce,
+  deleteUserNonce,
+  raiseNonces,
+  requestersWithNonce,
+  userNonce,
+} from "../../../../src/ingest/merge/keys/gasless-key-store.ts";
 import { toUnixSecs } from "../../../../src/protocol/time.ts";
 import { signerEvent, transferEvent } from "../../../support/events.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../../../support/gasless-keys.ts";
@@ -41,6 +48,19 @@ const lastUseOf = ({ db }: TestNode) =>
   db.sqlite.query<{ at: number }, []>("SELECT last_used_at AS at FROM gasless_keys").get()?.at;
 const transfers = (fid: number, to: string, block: number) =>
   transferEvent(fid, makeWallet(`custody ${fid}`).address, makeWallet(to).address, { block });
+
+test("the nonces of a user and of an app are forgotten each by itself", () => {
+  using node = startNode();
+  const { db } = node;
+  const nonces = () => [userNonce(db, 1), appNonce(db, APP), requestersWithNonce(db)];
+  raiseNonces(db, { fid: 1, userNonce: 5, apps: [{ requestFid: APP, nonce: 3 }] });
+  raiseNonces(db, { fid: 1, userNonce: 4, apps: [{ requestFid: APP, nonce: 2 }] });
+  expect(nonces()).toEqual([5, 3, [APP]]);
+  deleteUserNonce(db, 1);
+  expect(nonces()).toEqual([0, 3, [APP]]);
+  deleteAppNonce(db, APP);
+  expect(nonces()).toEqual([0, 0, []]);
+});
 
 describe("a gasless key", () => {
   test("signs for its fid only, and only messages of its scopes", () => {
