@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { packMessages } from "../../../../src/db/index/bulk/packed-messages.ts";
+import { splitEncoded } from "../../../../src/db/index/messages/split.ts";
+import { candidateAt } from "../../../../src/ingest/bulk/spool-candidates.ts";
 import { createInlineVerifier } from "../../../../src/ingest/bulk/verify/verifier.ts";
+import type { EncodedRecord } from "../../../../src/ingest/record.ts";
 import { packBytes, unpackBytes } from "../../../../src/lib/bytes.ts";
 import { Store } from "../../../../src/protocol/message/merge-rules.ts";
 import { decodeMessage } from "../../../../src/protocol/message/signed-message.ts";
@@ -13,6 +17,7 @@ import { keysOfSigned } from "../../../../src/trust/trie-key.ts";
 import { Action, acts } from "../../../support/channel-records.ts";
 import { gaslessKeyMessage } from "../../../support/gasless-keys.ts";
 import { DEFAULT_NOW_SECS, makeSigner } from "../../../support/messages.ts";
+import { accountRecords } from "../../../support/node.ts";
 import { bio, cast, ensProof, link, signed } from "../../../support/records.ts";
 import { expectOk } from "../../../support/result.ts";
 
@@ -60,6 +65,47 @@ describe("a page of an fid and a store", () => {
       [hex(gm)],
       [expect.stringContaining("text"), expect.stringContaining("cannot be decoded")],
     ]);
+  });
+});
+
+describe("what is asked of valid messages", () => {
+  const [mentioning, plain] = [5, 6].map(
+    (mention) =>
+      signed(1, {
+        type: MessageType.MESSAGE_TYPE_CAST_ADD,
+        body: { $case: "castAddBody", value: { text: "gm", mentions: [mention], mentionsPositions: [0] } },
+      }).bytes,
+  ) as [Uint8Array, Uint8Array];
+  const page = { fid: 1, store: Store.Casts, messages: packBytes([mentioning, forged, plain]) };
+
+  test("is whom they mention", async () => {
+    const mentioned = async (collectsMentions: boolean) =>
+      (await verifier.verifyPage({ ...page, collectsMentions })).flatMap((part) => part.mentioned);
+    expect([await mentioned(true), await mentioned(false)]).toEqual([[5, 6], []]);
+  });
+
+  test("are their rows for the bulk build", async () => {
+    const rows = packMessages([mentioning, plain].map((bytes) => splitEncoded(bytes, network)));
+    const verify = (packsColumns: boolean) =>
+      verifier.verifyPage({ ...page, collectsMentions: false, packsColumns });
+    expect(await verify(true)).toMatchObject([{ messages: { count: 0 }, packed: rows }]);
+    expect(await verify(false)).toMatchObject([{ messages: { count: 2 }, packed: undefined }]);
+  });
+
+  test("are the records that may go to the spool of an import", async () => {
+    const records = [mentioning, forged, Uint8Array.of(255)].map((bytes) => ({
+      kind: "message" as const,
+      bytes,
+    }));
+    const event: EncodedRecord = accountRecords(1)[0] as EncodedRecord;
+    const all = [...records, event, { kind: "message" as const, bytes: plain }];
+    const validate = (collectsCandidates: boolean) => verifier.validateRecords(all, { collectsCandidates });
+    const { refusals, candidates } = await validate(true);
+    expect([...refusals.keys()]).toEqual([1, 2]);
+    expect(candidates.map((part) => all.map((_, at) => candidateAt(part, at)?.fid))).toEqual([
+      [1, undefined, undefined, undefined, 1],
+    ]);
+    expect(await validate(false)).toEqual({ refusals, candidates: [] });
   });
 });
 
