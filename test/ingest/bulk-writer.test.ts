@@ -82,7 +82,7 @@ test("a build that is interrupted is continued by the next engine", () => {
 test("a batch of a fill is stored with its parts, the keys of its accounts and its positions", () => {
   const [, event] = accountRecords(2) as [EncodedRecord, EncodedRecord];
   const key = onChainKey(event.bytes) as TrieKey;
-  const part = { shard: 1, virtualShard: 3, isDone: true };
+  const part = { shard: 1, virtualShard: 3, height: 9, fid: 2, token: null, isDone: true };
   engine.applyRelayed({
     ops: [],
     positions: [{ key: "fill", position: 5 }],

@@ -68,7 +68,7 @@ const lend = signed(1, {
   body: { $case: "lendStorageBody", value: { toFid: 2, numUnits: 1, unitType: 2 } },
 });
 const accounts = [1, 2].flatMap((fid) => accountRecords(fid));
-const [STORED, WAITS, REFUSED] = ["stored", "deferred", "bad_request.validation_failure"];
+const [STORED, WAITS, REFUSED] = ["stored", "deferred", "bad_request.validation_failure"] as const;
 const keyAdd = gaslessKeyMessage({
   ...{ fid: 1, signer: makeSigner("first"), requestFid: 2, ttlSecs: 3600, nonce: 1 },
 });
