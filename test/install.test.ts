@@ -27,5 +27,6 @@ test("an install runs no script of any package: Bun holds back all of them, also
 
 test("`run start` installs what serving needs, as it is locked, and no tools of the tests", () => {
   const [install = ""] = packageJson.scripts.start.split(" && ");
-  expect(install.split(" ")).toEqual(["bun", "install", "--frozen-lockfile", "--production", "--silent"]);
+  const isQuiet = ["--no-summary", "--no-progress"];
+  expect(install.split(" ")).toEqual(["bun", "install", "--frozen-lockfile", "--production", ...isQuiet]);
 });
