@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 function startPool(
-  options: { url?: string; maxBytesInFlight?: number; openThread?: () => Worker } = {},
+  options: { url?: string; threads?: number; maxBytesInFlight?: number; openThread?: () => Worker } = {},
 ): VerifierPool {
   const { url = VERIFIER, ...rest } = options;
   pool = startVerifierPool({
@@ -161,6 +161,48 @@ test("each thread has its next request before it replies to the first", async ()
   expect(sent).toBe(4);
   await Promise.all(verified);
   expect(sent).toBe(8);
+});
+
+test("small parts that wait for a thread are sent to it together", async () => {
+  let sent = 0;
+  const verifier = startPool({
+    openThread() {
+      const worker = new Worker(VERIFIER);
+      const post = worker.postMessage.bind(worker);
+      return Object.assign(worker, {
+        postMessage(message: unknown, transfer: ArrayBuffer[]) {
+          sent += 1;
+          post(message, transfer);
+        },
+      });
+    },
+  });
+  await Promise.all(Array.from({ length: 20 }, (_, n) => verifier.verifyPage(pageOf([cast(1, `${n}`)]))));
+  // Two for each thread at once, and the rest.
+  expect(sent).toBe(5);
+});
+
+test("a call ends when the pool is stopped, however far it has come", async () => {
+  for (let turns = 0; turns < 6; turns++) {
+    const verifier = startPool({ threads: 1 });
+    let hasEnded = false;
+    const end = () => {
+      hasEnded = true;
+    };
+    void verifier.verifyPage(pageOf([cast(1, "a")])).then(end, end);
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    await verifier.stop();
+    await new Promise(setImmediate);
+    expect({ turns, hasEnded }).toEqual({ turns, hasEnded: true });
+  }
+});
+
+test("stops although a thread ends without a reply", async () => {
+  const verifier = startPool({ url: new URL("processes/exiting.worker.ts", import.meta.url).href });
+  const verified = verifier.verifyPage(pageOf([cast(1, "a")])).catch((cause: Error) => cause.message);
+  for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+  await verifier.stop();
+  expect(await verified).toBe("the verifier threads were stopped");
 });
 
 test("validateRecords returns the refusals by place, and the valid messages packed if requested", async () => {

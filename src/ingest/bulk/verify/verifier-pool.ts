@@ -78,7 +78,7 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
         bytesInFlight -= bytes;
         resolve(event.data.results[at] as VerifierResult);
       });
-      if (!fault) dispatch();
+      dispatch();
       waiter?.resolve();
       if (thread.requests.length === 0) thread.onIdle();
     };
@@ -131,7 +131,6 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
       await waiter.promise;
     }
     waiter = undefined;
-    if (fault) throw fault;
     bytesInFlight += bytes;
   }
 
@@ -142,6 +141,8 @@ export function startVerifierPool(deps: VerifierPoolDeps): VerifierPool {
     const turn = line.then(() => reserve(total));
     line = turn.catch(() => {});
     await turn;
+    // Nothing replies to what is queued from then on.
+    if (fault) throw fault;
     const results = jobs.map((job, at) => {
       const { promise, resolve, reject } = Promise.withResolvers<VerifierResult>();
       queue.push({ job, bytes: sizes[at] ?? 0, resolve, reject });
