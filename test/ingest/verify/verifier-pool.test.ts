@@ -7,9 +7,12 @@ import { startVerifierPool, type VerifierPool } from "../../../src/ingest/bulk/v
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import { packBytes, unpackBytes } from "../../../src/lib/bytes.ts";
 import { Store } from "../../../src/protocol/message/merge-rules.ts";
+import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
+import { keysOfSigned } from "../../../src/trust/trie-key.ts";
 import { DEFAULT_NOW_SECS, signMessage } from "../../support/messages.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
+import { expectOk } from "../../support/result.ts";
 import { unverifiedRecords } from "../../support/unverified-records.ts";
 
 const VERIFIER = new URL("../../../src/node/workers/verifier.worker.ts", import.meta.url).href;
@@ -237,7 +240,13 @@ test("validateRecords finds each refusal of many parts at its place", async () =
 describe("a pool whose threads do not reply", () => {
   const silent = new URL("processes/silent.worker.ts", import.meta.url).href;
 
-  test("accepts work up to its limit of bytes, and a single page above it", async () => {
+  const pages = [1, 2, 3].map((n) => pageOf([cast(1, `larger than the limit ${n}`)]));
+  const bytes = pages[0]?.messages.bytes.length ?? 0;
+
+  test.each([
+    ["a single page above it", 100, 1],
+    ["just as much", 2 * bytes, 2],
+  ])("accepts work up to its limit of bytes, and %s", async (_, maxBytesInFlight, accepted) => {
     let sent = 0;
     pool = startVerifierPool({
       threads: 1,
@@ -253,15 +262,18 @@ describe("a pool whose threads do not reply", () => {
       },
       context: () => ({ network: 1, nowUnixSecs: DEFAULT_NOW_SECS }),
       onCrash: () => {},
-      maxBytesInFlight: 100,
+      maxBytesInFlight,
     });
-    const calls = [1, 2].map((n) => pool?.verifyPage(pageOf([cast(1, `larger than the limit ${n}`)])));
+    const calls = pages.map((page) =>
+      pool?.verifyPage({ ...page, messages: { ...page.messages, bytes: page.messages.bytes.slice() } }),
+    );
     for (const call of calls) call?.catch(() => {});
     await new Promise(setImmediate);
-    expect(sent).toBe(1);
+    expect(sent).toBe(accepted);
     void pool.stop();
     pool = undefined;
-    expect(await Promise.allSettled(calls)).toMatchObject([{ status: "rejected" }, { status: "rejected" }]);
+    const settled = await Promise.allSettled(calls);
+    expect(settled.map(({ status }) => status)).toEqual(calls.map(() => "rejected"));
   });
 });
 
@@ -285,19 +297,24 @@ test("a page, a snapshot and records have a part for each 250 of them, and no em
   const verifier = startPool();
   const messages = Array.from({ length: 500 }, (_, n) => cast(1, `${n}`));
   expect(await verifier.verifyPage(pageOf(messages))).toHaveLength(2);
-  const keys = packBytes(messages.map(() => new Uint8Array(26)));
-  const snapshot = (count: number) => ({ keys, messages: packBytes(messages.slice(0, count)) });
-  expect(await verifier.verifySnapshot(snapshot(500))).toHaveLength(2);
+  const keys = messages.map((bytes) => keysOfSigned(expectOk(decodeMessage(bytes)))[0] as Uint8Array);
+  const snapshot = await verifier.verifySnapshot({ keys: packBytes(keys), messages: packBytes(messages) });
+  expect(snapshot.map(({ packed, broken }) => [packed.count, broken])).toEqual([
+    [250, undefined],
+    [250, undefined],
+  ]);
   const records = messages.map((bytes) => ({ kind: "message" as const, bytes }));
   expect((await verifier.validateRecords(records, { collectsCandidates: true })).candidates).toHaveLength(2);
 });
 
-test("stops once a thread has replied to all that it was sent, not only to the first", async () => {
+test("stops once its threads have replied to all that they were sent, not only to the first, and ends them", async () => {
   const replies: number[] = [];
+  const ended: Promise<void>[] = [];
   const verifier = startPool({
     openThread() {
       const worker = new Worker(VERIFIER);
       worker.addEventListener("message", () => replies.push(1));
+      ended.push(new Promise((resolve) => worker.addEventListener("close", () => resolve())));
       return worker;
     },
   });
@@ -306,4 +323,5 @@ test("stops once a thread has replied to all that it was sent, not only to the f
   for (let turn = 0; turn < 100; turn++) await Promise.resolve();
   await verifier.stop();
   expect(replies).toHaveLength(4);
+  await Promise.all(ended);
 });
