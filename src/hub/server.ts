@@ -1,3 +1,4 @@
+import type { Settings } from "node:http2";
 import type { Socket } from "node:net";
 import { Server, ServerCredentials, type ServiceError } from "@grpc/grpc-js";
 import { hubLogStatus } from "../db/index/log/hub-log.ts";
@@ -26,6 +27,12 @@ const REQUEST_BYTES: ReadonlyMap<string, number> = new Map([
   [HubServiceService.subscribe.path, MAX_STREAM_REQUEST_BYTES],
   [HubServiceService.getBlocks.path, MAX_STREAM_REQUEST_BYTES],
 ]);
+
+/**
+ * The usual limit of gRPC for the headers of a call, which it keeps as long as it lasts. One byte on the wire can repeat a header of
+ * kilobytes (RFC 7541, 7.3).
+ */
+const MAX_HEADER_LIST_BYTES = 8 * 1024;
 
 const RECEIVE_LIMITS: ReceiveLimits = {
   requestBytes: (path) => REQUEST_BYTES.get(path) ?? MAX_REQUEST_BYTES,
@@ -57,6 +64,7 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
   });
+  limitHeaderLists(server);
   const { services, rpc } = createHub(context);
   for (const service of services) server.addService(service.definition, service.implementation);
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -73,6 +81,20 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
       return stop(server, graceMs);
     },
   };
+}
+
+/**
+ * Limits the headers of each call. The library has no option for that.
+ *
+ * @throws Error if this version of the library sets up its connections in a different way.
+ */
+function limitHeaderLists(server: Server): void {
+  const { commonServerOptions: options } = server as unknown as {
+    readonly commonServerOptions?: { readonly settings?: Settings };
+  };
+  if (options?.settings === undefined)
+    throw new Error("this version of grpc-js has no known hook for limiting headers");
+  options.settings.maxHeaderListSize = MAX_HEADER_LIST_BYTES;
 }
 
 /** Creates the services and the methods for other threads, which share one intake. */

@@ -5,6 +5,7 @@ import { createAdmission } from "../../src/admission/admission.ts";
 import { Budget } from "../../src/admission/budget.ts";
 import { createClientAddresses } from "../../src/admission/client-address.ts";
 import { startTestHub, type TestHub } from "../support/hub.ts";
+import { callHeaders, END_HEADERS, END_STREAM, frame, opening } from "../support/hub-clients/raw-http2.ts";
 import { type TemporaryIndex, temporaryIndex } from "../support/temporary-index.ts";
 
 const EMPTY = Buffer.alloc(5);
@@ -70,31 +71,10 @@ test("a client with as many calls as its share, which it does not read, loses th
 
 /** The frames that begin a call, without a client that would close its end by itself. */
 function rawCall(): Buffer {
-  const frame = (type: number, flags: number, stream: number, payload: Uint8Array) => {
-    const head = Buffer.alloc(9);
-    head.writeUIntBE(payload.byteLength, 0, 3);
-    head.writeUInt8(type, 3);
-    head.writeUInt8(flags, 4);
-    head.writeUInt32BE(stream, 5);
-    return Buffer.concat([head, payload]);
-  };
-  const text = (value: string) => Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
-  const headers = {
-    ":method": "POST",
-    ":scheme": "http",
-    ":path": "/HubService/GetInfo",
-    ":authority": hub.address,
-    "content-type": "application/grpc",
-    te: "trailers",
-  };
-  const fields = Object.entries(headers).map(([name, value]) =>
-    Buffer.concat([Buffer.of(0), text(name), text(value)]),
-  );
   return Buffer.concat([
-    Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-    frame(4, 0, 0, Buffer.alloc(0)),
-    frame(1, 4, 1, Buffer.concat(fields)),
-    frame(0, 1, 1, EMPTY),
+    opening(),
+    frame("headers", END_HEADERS, 1, callHeaders("/HubService/GetInfo", hub.address)),
+    frame("data", END_STREAM, 1, EMPTY),
   ]);
 }
 
