@@ -35,7 +35,7 @@ test("the headers of a call have at most 8 KiB, however few bytes repeat them, a
   const [host = "", port = ""] = hub.address.split(":");
   const socket = connect({ host, port: Number(port) });
   const received: Buffer[] = [];
-  socket.on("data", (bytes) => received.push(bytes));
+  socket.on("data", (bytes: Buffer) => received.push(bytes));
   const resets = () =>
     framesIn(Buffer.concat(received))
       .filter(({ type }) => type === FRAME_TYPES.reset)
