@@ -91,11 +91,18 @@ export function createGate(deps: GateDeps): Gate {
     return async () => (await find())?.scopes.includes(scope) ?? false;
   };
 
+  const stillAnonymous = async () => deps.anonymousReads;
+
+  /** Admits a request without a credential, as long as the operator does not close anonymous reads. */
+  function admitAnonymous(exchange: Exchange): void {
+    exchange.isStillAdmitted = stillAnonymous;
+  }
+
   function admitRead(exchange: Exchange): void | Promise<void> {
-    if (deps.anonymousReads && !isCompat(exchange.path)) return undefined;
+    if (deps.anonymousReads && !isCompat(exchange.path)) return admitAnonymous(exchange);
     const text = keyTextOf(exchange.request.headers);
     if (!isKey(text)) {
-      if (deps.anonymousReads) return undefined;
+      if (deps.anonymousReads) return admitAnonymous(exchange);
       throw invalidKey();
     }
     exchange.isStillAdmitted = stillAdmits("read", () => keys.known(text) ?? keys.findForRead(text));
@@ -119,7 +126,7 @@ export function createGate(deps: GateDeps): Gate {
   /** A credential that is sent always counts, even if none is required. */
   async function admitBearer(exchange: Exchange): Promise<void> {
     const text = bearerOf(exchange.request.headers);
-    if (text === undefined && deps.anonymousReads) return;
+    if (text === undefined && deps.anonymousReads) return admitAnonymous(exchange);
     const find = () => (text !== undefined && isKey(text) ? keys.findForRead(text) : undefined);
     exchange.isStillAdmitted = stillAdmits("read", find);
     const caller = await find();
@@ -144,7 +151,7 @@ export function createGate(deps: GateDeps): Gate {
       case "bearer":
         return admitBearer(exchange);
       case "anonymousOrKey":
-        return deps.anonymousReads ? undefined : admitKey(exchange, access.scope);
+        return deps.anonymousReads ? admitAnonymous(exchange) : admitKey(exchange, access.scope);
       case "key":
         return admitKey(exchange, access.scope);
       case "keyUnlessRead":

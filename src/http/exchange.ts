@@ -59,7 +59,8 @@ export interface Exchange {
   /** Anonymous until the edge has admitted the request. */
   caller: Caller;
   /**
-   * Reports whether the API key of a slow body or a long-running response is still valid; undefined without a key.
+   * Reports whether the client of a slow body or a long-running response is still admitted: its API key is valid, or none is needed.
+   * Undefined on routes that verify a credential of their own.
    * @throws StateUnavailable while that is unknown
    */
   isStillAdmitted: (() => Promise<boolean>) | undefined;

@@ -352,6 +352,55 @@ describe("the end of the node", () => {
   });
 });
 
+/** Starts streams at the gate of a node with one API key. */
+function startWithGate(
+  settings: { readonly anonymousReads: boolean },
+  scopesOfKey: () => readonly Scope[] = () => ["read"],
+): void {
+  const key = async (): Promise<ApiKeyCaller> => ({
+    ...{ kind: "apiKey", apiKeyId: "k", ownerFid: 1, appId: null, rulesVersion: 0, prefix: "svc_" },
+    ...{ custody: new Uint8Array(20), unitsPerMinute: 1_000, writesPerMinute: 1_000, scopes: scopesOfKey() },
+  });
+  const limits = createRequestLimits(createAdmission(), {
+    keyBurst: 1_000,
+    anonymousPerMinute: 0,
+    anonymousBurst: 0,
+  });
+  start({
+    gate: createGate({
+      names: serviceNames("svc"),
+      compatPrefixes: [],
+      sessions: true,
+      get anonymousReads() {
+        return settings.anonymousReads;
+      },
+      keys: { known: () => undefined, find: key, findForRead: key },
+      limits,
+      usage: { record: () => undefined },
+      staleReason: async () => undefined,
+    }),
+  });
+}
+
+describe("a stream without an API key", () => {
+  test("ends with its reason once the operator closes anonymous reads, over both transports", async () => {
+    const settings = { anonymousReads: true };
+    startWithGate(settings);
+    await using client = await SseClient.open(bench.url());
+    expect(await client.next()).toMatchObject({ event: "hello" });
+    const socket = await closedSocket("", () => {
+      settings.anonymousReads = false;
+    });
+    expect([socket.code, socket.frames.at(-1)?.data.code]).toEqual([4001, "key_ended"]);
+    expect(JSON.parse((await client.next())?.data ?? "")).toMatchObject({
+      code: "key_ended",
+      message: "reads need an API key",
+    });
+    expect(await client.next()).toBeUndefined();
+    expect((await fetch(bench.url())).status).toBe(401);
+  });
+});
+
 describe("a stream with an API key", () => {
   /** Admits a stream as the gate does whose key lookup responds like this. */
   async function open(isStillAdmitted: () => Promise<boolean>): Promise<SseClient> {
@@ -385,27 +434,7 @@ describe("a stream with an API key", () => {
     ["whose owner's bans it excludes", "kinds=cast.created&exclude_bans=true", { anonymousReads: true }],
   ])("%s ends once the key has lost the scope `read`", async (_, query, { anonymousReads }) => {
     let scopes: readonly Scope[] = ["read", "write"];
-    const key = async (): Promise<ApiKeyCaller> => ({
-      ...{ kind: "apiKey", apiKeyId: "k", ownerFid: 1, scopes, appId: null, rulesVersion: 0, prefix: "svc_" },
-      ...{ custody: new Uint8Array(20), unitsPerMinute: 1_000, writesPerMinute: 1_000 },
-    });
-    const limits = createRequestLimits(createAdmission(), {
-      keyBurst: 1_000,
-      anonymousPerMinute: 0,
-      anonymousBurst: 0,
-    });
-    start({
-      gate: createGate({
-        names: serviceNames("svc"),
-        compatPrefixes: [],
-        sessions: true,
-        anonymousReads,
-        keys: { known: () => undefined, find: key, findForRead: key },
-        limits,
-        usage: { record: () => undefined },
-        staleReason: async () => undefined,
-      }),
-    });
+    startWithGate({ anonymousReads }, () => scopes);
     const headers = { "x-api-key": createKeyText(createKeyPrefix("svc")) };
     await using client = await SseClient.open(bench.url(query), { headers });
     expect(await client.next()).toMatchObject({ event: "hello" });

@@ -38,15 +38,20 @@ export function bansRefusal(exchange: Exchange, { exclude }: Subscription): stri
 
 const unsentOf = (exchange: Exchange): Hold => exchange.unsent.open(clientKeyOf(exchange));
 
-/** How often a stream with an API key checks whether the key is still valid. */
+/** How often a stream checks whether its API key is still valid or, without one, whether it may still do without. */
 const KEY_CHECK_MS = 1_000;
 
-/** Ends a stream when its key has become invalid or the node cannot find out; in the latter case the client resumes at another node. */
-function endWithKey(connection: OpenStream["connection"], isStillAdmitted: () => Promise<boolean>): void {
+/** Ends a stream when its client is no longer admitted or the node cannot find out; in the latter case the client resumes at another node. */
+function endWithAdmission(
+  connection: OpenStream["connection"],
+  { caller, isStillAdmitted }: Pick<Exchange, "caller" | "isStillAdmitted">,
+): void {
+  if (!isStillAdmitted) return;
+  const reason = caller.kind === "apiKey" ? "the API key is no longer valid" : "reads need an API key";
   const check = async () => {
     if (connection.hasEnded) return clearInterval(checking);
     try {
-      if (!(await isStillAdmitted())) connection.end("key_ended", "the API key is no longer valid");
+      if (!(await isStillAdmitted())) connection.end("key_ended", reason);
     } catch {
       connection.end("shutdown");
     }
@@ -71,7 +76,7 @@ async function openStream(
   const leave = () => connection.end("client");
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave);
-  if (exchange.isStillAdmitted) endWithKey(connection, exchange.isStillAdmitted);
+  endWithAdmission(connection, exchange);
   return opened;
 }
 
