@@ -7,7 +7,12 @@ import { badField, type Refusal } from "../management/refusal.ts";
 import { FidNumber } from "../management/request-schema.ts";
 import type { OwnerRules } from "../read/hydrate/relations.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { type BannedBy, MODERATION_BOUNDS, type ModerationStore } from "./moderation-store.ts";
+import {
+  type BannedBy,
+  MODERATION_BOUNDS,
+  type ModerationStore,
+  type PrivateMuteOf,
+} from "./moderation-store.ts";
 
 /** Owners and users whose lists a thread caches. Each map is cleared when it is full. */
 const MAX_OWNERS = 256;
@@ -16,9 +21,14 @@ const MAX_MUTERS = 4_096;
 /** Bans and private mutes, and what they hide from reads with a key of their owner. */
 export interface Moderation extends Pick<ModerationStore, "unban" | "bans" | "unmute" | "mutes"> {
   /** Adds bans. Returns whether there was room for all of them; otherwise none is added. */
-  ban(ownerFid: number, fids: readonly number[], by: BannedBy): Promise<boolean>;
+  ban(
+    ownerFid: number,
+    fids: readonly number[],
+    by: BannedBy,
+    audit: readonly AuditEntry[],
+  ): Promise<boolean>;
   /** Adds a mute. Returns whether there was room. */
-  mute(ownerFid: number, fid: number, mutedFid: number, nowSecs: number): Promise<boolean>;
+  mute(mute: PrivateMuteOf, audit: readonly AuditEntry[]): Promise<boolean>;
   /**
    * Returns the lists of a key's owner, with the mutes of some users; undefined (not a promise) for an owner who never had any. They are
    * of the version that the gate saw, or newer.
@@ -66,9 +76,9 @@ export function createModerationService({
   const mute = after(store.mute);
 
   return {
-    ban: (ownerFid, fids, by) => ban(ownerFid, fids, by, MODERATION_BOUNDS),
+    ban: (ownerFid, fids, by, audit) => ban(ownerFid, fids, by, MODERATION_BOUNDS, audit),
     unban: after(store.unban),
-    mute: (ownerFid, fid, mutedFid, nowSecs) => mute({ ownerFid, fid, mutedFid, nowSecs }, MODERATION_BOUNDS),
+    mute: (asked, audit) => mute(asked, MODERATION_BOUNDS, audit),
     unmute: after(store.unmute),
     bans: store.bans,
     mutes: store.mutes,

@@ -1,4 +1,5 @@
 import { advanceKeyEpoch } from "../api-keys/api-key-store.ts";
+import { type AuditEntry, addAuditEntry } from "../audit/audit-store.ts";
 import { sql } from "../db/state/sql.ts";
 import type { StateDb, Tx } from "../db/state/state-db.ts";
 import { index, nullable, table, text, whole } from "../db/state/table.ts";
@@ -77,19 +78,28 @@ export interface BannedBy {
 export const MODERATION_BOUNDS = { bans: 10_000, mutesOfUser: 1_000, mutes: 200_000 } as const;
 export type ModerationBounds = Readonly<Record<keyof typeof MODERATION_BOUNDS, number>>;
 
-/** Stores bans and private mutes. Repeating a change has no effect, and the record keeps its time. */
+/**
+ * Stores bans and private mutes. Repeating a change has no effect, and the record keeps its time. Audit entries are added in the
+ * transaction of the change.
+ */
 export interface ModerationStore {
   /** Adds bans. Returns whether there was room for all of them; otherwise none is added. */
-  ban(ownerFid: number, fids: readonly number[], by: BannedBy, bounds: ModerationBounds): Promise<boolean>;
-  unban(ownerFid: number, fids: readonly number[]): Promise<void>;
+  ban(
+    ownerFid: number,
+    fids: readonly number[],
+    by: BannedBy,
+    bounds: ModerationBounds,
+    audit?: readonly AuditEntry[],
+  ): Promise<boolean>;
+  unban(ownerFid: number, fids: readonly number[], audit?: readonly AuditEntry[]): Promise<void>;
   /** Lists the bans of an owner after a position, newest first, then by fid. */
   bans(ownerFid: number, page: { readonly limit: number; readonly after: Ban | undefined }): Promise<Ban[]>;
   bannedFids(ownerFid: number): Promise<number[]>;
   /** Returns which of some fids are banned by which of some owners, as pairs. */
   bannedAmong(ownerFids: readonly number[], fids: readonly number[]): Promise<BannedPair[]>;
   /** Adds a mute. Returns whether there was room. */
-  mute(mute: PrivateMuteOf, bounds: ModerationBounds): Promise<boolean>;
-  unmute(ownerFid: number, fid: number, mutedFid: number): Promise<void>;
+  mute(mute: PrivateMuteOf, bounds: ModerationBounds, audit?: readonly AuditEntry[]): Promise<boolean>;
+  unmute(ownerFid: number, fid: number, mutedFid: number, audit?: readonly AuditEntry[]): Promise<void>;
   /** Lists the mutes of a user in an owner's app, newest first. */
   mutes(ownerFid: number, fid: number): Promise<PrivateMute[]>;
   /** Returns the version of an owner's bans and mutes; 0 for an owner who never had any. */
@@ -161,44 +171,69 @@ const mutesOf = sql<{ muted_fid: number; muted_at: number }, [ownerFid: number, 
    ORDER BY muted_at DESC, muted_fid DESC`,
 );
 
-/** Counts a change. All nodes then drop their cached API keys, and with them the version. */
-async function changed(tx: Tx, ownerFid: number): Promise<void> {
+/** Counts and records a change. All nodes then drop their cached API keys, and with them the version. */
+async function changed(tx: Tx, ownerFid: number, audit: readonly AuditEntry[]): Promise<void> {
   await tx.run(bump, ownerFid);
   await advanceKeyEpoch(tx);
+  for (const entry of audit) await addAuditEntry(tx, entry);
 }
 
 export function createModeration(db: StateDb): ModerationStore {
   const ban = db.decision(
     "moderation.ban",
-    async (tx, ownerFid: number, fids: readonly number[], by: BannedBy, max: number) => {
+    async (
+      tx,
+      ownerFid: number,
+      fids: readonly number[],
+      by: BannedBy,
+      max: number,
+      audit: readonly AuditEntry[],
+    ) => {
       await tx.lock("owner", `bans:${ownerFid}`);
       const json = JSON.stringify(fids);
       const others = (await tx.get(otherBans, ownerFid, json))?.count ?? 0;
       if (others + fids.length > max) return false;
       await tx.run(addBans, ownerFid, json, by.nowSecs, by.keyId);
-      await changed(tx, ownerFid);
+      await changed(tx, ownerFid, audit);
       return true;
     },
   );
   const mute = db.decision(
     "moderation.mute",
-    async (tx, { ownerFid, fid, mutedFid, nowSecs }: PrivateMuteOf, max: ModerationBounds) => {
+    async (
+      tx,
+      { ownerFid, fid, mutedFid, nowSecs }: PrivateMuteOf,
+      max: ModerationBounds,
+      audit: readonly AuditEntry[],
+    ) => {
       const pair = [ownerFid, fid, mutedFid] as const;
       await tx.lock("owner", `mutes:${ownerFid}`);
       const others = await tx.get(otherMutes, ...pair);
       if ((others?.of_user ?? 0) >= max.mutesOfUser || (others?.of_owner ?? 0) >= max.mutes) return false;
       await tx.run(addMute, ...pair, nowSecs);
-      await changed(tx, ownerFid);
+      await changed(tx, ownerFid, audit);
       return true;
     },
   );
-  return {
-    ban: (ownerFid, fids, by, { bans }) => ban(ownerFid, fids, by, bans),
-    unban: db.decision("moderation.unban", async (tx, ownerFid: number, fids: readonly number[]) => {
+  const unban = db.decision(
+    "moderation.unban",
+    async (tx, ownerFid: number, fids: readonly number[], audit: readonly AuditEntry[]) => {
       await tx.lock("owner", `bans:${ownerFid}`);
       await tx.run(removeBans, ownerFid, JSON.stringify(fids));
-      await changed(tx, ownerFid);
-    }),
+      await changed(tx, ownerFid, audit);
+    },
+  );
+  const unmute = db.decision(
+    "moderation.unmute",
+    async (tx, ownerFid: number, fid: number, mutedFid: number, audit: readonly AuditEntry[]) => {
+      await tx.lock("owner", `mutes:${ownerFid}`);
+      await tx.run(removeMute, ownerFid, fid, mutedFid);
+      await changed(tx, ownerFid, audit);
+    },
+  );
+  return {
+    ban: (ownerFid, fids, by, { bans }, audit = []) => ban(ownerFid, fids, by, bans, audit),
+    unban: (ownerFid, fids, audit = []) => unban(ownerFid, fids, audit),
     bans: async (ownerFid, { limit, after }) => {
       const { bannedAt, fid } = after ?? { bannedAt: Number.MAX_SAFE_INTEGER, fid: 0 };
       const rows = await db.all(bansAfter, ownerFid, bannedAt, fid, limit);
@@ -212,12 +247,8 @@ export function createModeration(db: StateDb): ModerationStore {
             ownerFid: row.owner_fid,
             fid: row.fid,
           })),
-    mute,
-    unmute: db.decision("moderation.unmute", async (tx, ownerFid: number, fid: number, mutedFid: number) => {
-      await tx.lock("owner", `mutes:${ownerFid}`);
-      await tx.run(removeMute, ownerFid, fid, mutedFid);
-      await changed(tx, ownerFid);
-    }),
+    mute: (asked, max, audit = []) => mute(asked, max, audit),
+    unmute: (ownerFid, fid, mutedFid, audit = []) => unmute(ownerFid, fid, mutedFid, audit),
     mutes: async (ownerFid, fid) =>
       (await db.all(mutesOf, ownerFid, fid)).map((row) => ({
         mutedFid: row.muted_fid,

@@ -20,7 +20,7 @@ const QUIET_SHARE = 0.02;
  *
  * @param options.workedUs returns the CPU time of this thread, microseconds.
  */
-export function startLoopMonitor({ workedUs = threadCpuUs, quietIntervalMs = QUIET_INTERVAL_MS } = {}) {
+export function startLoopMonitor({ workedUs = threadCpuUs } = {}) {
   const late = new Float64Array(SAMPLES);
   let taken = 0;
   let lastMs = performance.now();
@@ -40,7 +40,7 @@ export function startLoopMonitor({ workedUs = threadCpuUs, quietIntervalMs = QUI
     for (let n = 0; n < intervals; n++) late[taken++ % SAMPLES] = Math.max(0, nowMs - dueMs);
     const isQuiet = nowUs - lastUs < (nowMs - lastMs) * 1000 * QUIET_SHARE;
     [lastMs, lastUs] = [nowMs, nowUs];
-    wait(isQuiet ? quietIntervalMs : INTERVAL_MS);
+    wait(isQuiet ? QUIET_INTERVAL_MS : INTERVAL_MS);
   };
   wait(INTERVAL_MS);
   return {

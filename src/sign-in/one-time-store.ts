@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { type AuditEntry, addAuditEntry } from "../audit/audit-store.ts";
 import { sql } from "../db/state/sql.ts";
 import type { StateDb, Sweep } from "../db/state/state-db.ts";
 import {
@@ -54,8 +55,10 @@ export interface OneTimeEntry {
 export interface OneTimeStore {
   /**
    * Adds an entry unless its kind already has `max` entries. Replaces an entry with the same digest. Returns false if it was not added.
+   *
+   * @param audit is added to the audit log in the same transaction.
    */
-  add(entry: Omit<OneTimeEntry, "result">, max: number): Promise<boolean>;
+  add(entry: Omit<OneTimeEntry, "result">, max: number, audit?: AuditEntry): Promise<boolean>;
   /**
    * Adds an entry. If its kind already has `max` entries, drops the one that expires first: a flood shortens the life of all entries, but
    * does not lock anyone out.
@@ -116,13 +119,17 @@ const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
 export function createOneTime(db: StateDb): OneTimeStore {
   const entryOf = (row: Stored | undefined) => row && codec.toRecord(row);
   return {
-    add: db.decision<Parameters<OneTimeStore["add"]>, boolean>("oneTime.add", async (tx, entry, max) => {
-      await tx.lock("owner", `one-time:${entry.kind}`);
-      const counted = await tx.get(countOfKind, entry.kind, tx.clock.sweepableSecs(), max);
-      if ((counted?.count ?? 0) >= max) return false;
-      await tx.run(insert, ...codec.values({ ...entry, result: null }));
-      return true;
-    }),
+    add: db.decision<Parameters<OneTimeStore["add"]>, boolean>(
+      "oneTime.add",
+      async (tx, entry, max, audit) => {
+        await tx.lock("owner", `one-time:${entry.kind}`);
+        const counted = await tx.get(countOfKind, entry.kind, tx.clock.sweepableSecs(), max);
+        if ((counted?.count ?? 0) >= max) return false;
+        await tx.run(insert, ...codec.values({ ...entry, result: null }));
+        if (audit) await addAuditEntry(tx, audit);
+        return true;
+      },
+    ),
     push: db.decision<Parameters<OneTimeStore["push"]>, void>("oneTime.push", async (tx, entry, max) => {
       const now = tx.clock.sweepableSecs();
       // On PostgreSQL, concurrent calls may each have added an entry beyond the limit.

@@ -18,7 +18,7 @@ import { HAS_BROWSER, sharedNode } from "./support/shared.ts";
 const LONG_MS = IS_LONG ? 900_000 : 120_000;
 
 /** CSS pixels. */
-const WIDTHS = [1920, 1280, 1024, 880, 768, 640, 390, 320] as const;
+const WIDTHS = [1920, 1280, 1024, 880, 820, 768, 640, 390, 320] as const;
 /** Where texts that are longer have the least room. */
 const NARROW_PX = 320;
 const SCHEMES = [

@@ -46,6 +46,18 @@ test("config print shows the merged settings of file, environment and flags with
   });
 });
 
+test.each([["config", "print"], ["config", "check"], ["healthcheck"], ["app", "list", "--fid", "3"]])(
+  "a command logs which settings file it has read: %s %s",
+  async (...args) => {
+    using dir = emptyDir();
+    const file = join(dir.path, "svc.toml");
+    writeFileSync(file, "[http]\nport = 1");
+    const { errors } = await run(args, { cwd: dir.path });
+    const [line = ""] = errors.split("\n");
+    expect(JSON.parse(line)).toMatchObject({ level: "info", file, msg: "Read the settings" });
+  },
+);
+
 test("every common flag sets its setting", async () => {
   const flags = [
     "--data-dir",

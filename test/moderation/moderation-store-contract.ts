@@ -1,13 +1,22 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
 import type { ModerationStore } from "../../src/moderation/moderation-store.ts";
 
 export interface ModerationFixture extends AsyncDisposable {
   readonly store: ModerationStore;
+  readonly audit: Pick<AuditStore, "list">;
 }
 
 /** Room for three bans, two mutes of a user and three of an owner. */
 const SMALL = { bans: 3, mutesOfUser: 2, mutes: 3 } as const;
 const by = (nowSecs: number) => ({ keyId: "k", nowSecs });
+
+const entryOf = (action: string): AuditEntry => ({
+  ...{ atMs: 1_000, ownerFid: 7, action, apiKeyId: "k", signerUuid: null, userFid: 1, hash: null },
+  ...{ outcome: "ok", requestId: "r", address: "127.0.0.1" },
+});
+/** No database takes it. */
+const UNSTORABLE = { ...entryOf("ban.add"), outcome: null } as unknown as AuditEntry;
 
 /** The guarantees of bans and private mutes, over any database. */
 export function moderationStoreContract(name: string, open: () => Promise<ModerationFixture>): void {
@@ -16,11 +25,12 @@ export function moderationStoreContract(name: string, open: () => Promise<Modera
     afterEach(async () => {
       for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
     });
-    const start = async () => {
+    const startBoth = async () => {
       const fixture = await open();
       opened.push(fixture);
-      return fixture.store;
+      return fixture;
     };
+    const start = async () => (await startBoth()).store;
 
     test("bans are those of one owner, newest first, then by fid, and keep their time", async () => {
       const store = await start();
@@ -89,6 +99,30 @@ export function moderationStoreContract(name: string, open: () => Promise<Modera
       }
       expect(versions).toEqual([1, 2, 3, 4]);
       expect(await store.version(8)).toBe(0);
+    });
+
+    test("a change has its entries in the audit log if it happens, and does not happen without them", async () => {
+      const { store, audit } = await startBoth();
+      const changes = {
+        "ban.add": (entries: readonly AuditEntry[]) => store.ban(7, [1], by(1), SMALL, entries),
+        "ban.remove": (entries: readonly AuditEntry[]) => store.unban(7, [1], entries),
+        "mute.add": (entries: readonly AuditEntry[]) =>
+          store.mute({ ownerFid: 7, fid: 1, mutedFid: 2, nowSecs: 1 }, SMALL, entries),
+        "mute.remove": (entries: readonly AuditEntry[]) => store.unmute(7, 1, 2, entries),
+      };
+      const actions = async () =>
+        (await audit.list(7, { limit: 10, before: undefined })).map(({ action }) => action).reverse();
+      const expected: string[] = [];
+      for (const [action, change] of Object.entries(changes)) {
+        const before = [await store.bannedFids(7), await store.mutes(7, 1), await store.version(7)];
+        await expect(change([entryOf(action), UNSTORABLE])).rejects.toThrow();
+        expect([await store.bannedFids(7), await store.mutes(7, 1), await store.version(7)]).toEqual(before);
+        await change([entryOf(action)]);
+        expected.push(action);
+        expect(await actions()).toEqual(expected);
+      }
+      expect(await store.ban(7, [1, 2, 3, 4], by(1), SMALL, [entryOf("ban.add")])).toBe(false);
+      expect(await actions()).toEqual(expected);
     });
   });
 }

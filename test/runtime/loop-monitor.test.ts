@@ -23,7 +23,6 @@ test("a quiet thread is looked at less often than a busy one", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const atMs: number[] = [];
   const monitor = startLoopMonitor({
-    quietIntervalMs: 1_000,
     workedUs() {
       workedUs += busyUs[looks++] ?? 0;
       atMs.push(performance.now());
@@ -35,6 +34,6 @@ test("a quiet thread is looked at less often than a busy one", async () => {
   monitor.stop();
   const gaps = atMs.slice(1).map((ms, at) => ms - (atMs[at] ?? 0));
   // A loaded machine makes a look later, never earlier.
-  expect(Math.min(...gaps.slice(0, 3))).toBeLessThan(400);
-  expect(gaps.at(-1)).toBeGreaterThan(400);
+  expect(Math.min(...gaps.slice(0, 3))).toBeLessThan(2_000);
+  expect(gaps.at(-1)).toBeGreaterThan(2_000);
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { AuditStore } from "../../src/audit/audit-store.ts";
+import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
 import type { SignInNonceStore } from "../../src/sign-in/nonce-store.ts";
 import { type OneTimeKind, type OneTimeStore, oneTimeDigest } from "../../src/sign-in/one-time-store.ts";
 import type { SignInKey, SignInKeyStore } from "../../src/sign-in/tokens/key-store.ts";
@@ -114,6 +114,23 @@ export function signInStoreContract(
       expect(await oneTime.add(entryOf("s4", "login-code"), 3)).toBe(true);
       clock.setSecs(NOW + 1000);
       expect(await oneTime.add(entryOf("s5", "channel", NOW + 2000), 3)).toBe(true);
+    });
+
+    test("an addition has its entry in the audit log if it happens, and does not happen without it", async () => {
+      const { oneTime, audit } = await start();
+      const entry: AuditEntry = {
+        ...{ atMs: 1, ownerFid: 3, action: "signer.request", apiKeyId: "k", signerUuid: null, userFid: null },
+        ...{ hash: null, outcome: "ok", requestId: "r", address: "127.0.0.1" },
+      };
+      const actions = async () =>
+        (await audit.list(3, { limit: 9, before: undefined })).map(({ action }) => action);
+      const { digest } = entryOf("s1");
+      const unstorable = { ...entry, outcome: null } as unknown as AuditEntry;
+      await expect(oneTime.add(entryOf("s1"), 1, unstorable)).rejects.toThrow();
+      expect(await oneTime.find(digest, NOW)).toBeUndefined();
+      expect(await oneTime.add(entryOf("s1"), 1, entry)).toBe(true);
+      expect(await oneTime.add(entryOf("s2"), 1, entry)).toBe(false);
+      expect(await actions()).toEqual(["signer.request"]);
     });
 
     test("a limit holds for additions at once", async () => {

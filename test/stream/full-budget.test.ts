@@ -3,7 +3,7 @@ import { Budget } from "../../src/admission/budget.ts";
 import type { StreamConnection } from "../../src/stream/connection.ts";
 import { type Frame, KeepAliveFrame } from "../../src/stream/frame.ts";
 import { NO_BLOCKS } from "../../src/stream/position.ts";
-import { sseBody } from "../../src/stream/sse.ts";
+import { lastBytesSecs, sseBody } from "../../src/stream/sse.ts";
 import { streamSocket } from "../../src/stream/web-socket.ts";
 
 const frameAt = (seq: number): Frame => new KeepAliveFrame({ logId: "log", seq, blocks: NO_BLOCKS });
@@ -35,10 +35,13 @@ function waitingStream() {
 
 test("the last frame over server-sent events is sent after those that waited for the budget", async () => {
   const { unsent, connection, end } = waitingStream();
+  const timeouts: number[] = [];
   const body = new Response(
-    sseBody(connection, { unsent: unsent.open("reader"), setIdleTimeout: () => undefined }),
+    sseBody(connection, { unsent: unsent.open("reader"), setIdleTimeout: (secs) => timeouts.push(secs) }),
   ).text();
   await end();
+  // When the stream ends and when its last frame is sent: a slow client has long enough for what was handed out before, too.
+  expect(timeouts).toEqual([lastBytesSecs(connection), lastBytesSecs(connection)]);
   const ids = [frameAt(1), frameAt(2)].map(({ sse }) => Buffer.from(sse).toString());
   expect(await body).toBe(`retry: 3000\n${ids.join("")}`);
   expect(unsent.use().held).toBe(0);

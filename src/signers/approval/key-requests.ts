@@ -170,10 +170,10 @@ export function createKeyRequests(deps: {
     if (before && JSON.stringify(before.entry) === JSON.stringify(entry))
       return ok(await viewOf(before, token));
     const kind = kindOf(ownerFid);
-    const isAdded = await store.add({ digest, kind, payload: entry, expiresAt: deadline }, MAX_WAITING);
+    const waiting = { digest, kind, payload: entry, expiresAt: deadline };
+    const isAdded = await store.add(waiting, MAX_WAITING, auditEntry(actor, clock));
     if (!isAdded)
       return refuse("tooManyRequests", `at most ${MAX_WAITING} keys of an owner may wait for users`);
-    await audit.append([auditEntry(actor, clock)]);
     return ok(await viewOf({ digest, entry, approvedBy: null }, token));
   }
 

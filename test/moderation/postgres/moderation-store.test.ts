@@ -1,3 +1,4 @@
+import { createAudit } from "../../../src/audit/audit-store.ts";
 import { createModeration } from "../../../src/moderation/moderation-store.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
@@ -9,8 +10,10 @@ if (HAS_POSTGRES) {
   const openDatabase = reuseDatabases();
   moderationStoreContract("moderation in PostgreSQL", async () => {
     const database = await openDatabase();
+    const db = stateDbOf(database.opened, systemClock);
     return {
-      store: createModeration(stateDbOf(database.opened, systemClock)),
+      store: createModeration(db),
+      audit: createAudit(db),
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };
   });

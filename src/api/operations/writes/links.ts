@@ -210,20 +210,19 @@ async function writeMute(deps: ApiDeps, call: Call, type: MessageType, message: 
 }
 
 async function writePrivateMute(
-  { moderation, reads, audit }: ApiDeps,
+  { moderation, reads: { clock } }: ApiDeps,
   { request }: Call,
   { fid, muted, isMuted }: { readonly fid: number; readonly muted: number; readonly isMuted: boolean },
 ): Promise<void> {
   const { ownerFid } = keyCallerOf(request);
-  if (!isMuted) await moderation.unmute(ownerFid, fid, muted);
+  // The log does not contain the muted user, because a mute is private.
+  const entries = moderationEntries(actorOf(request), isMuted ? "mute.add" : "mute.remove", [fid], clock);
+  const mute = { ownerFid, fid, mutedFid: muted, nowSecs: nowSecs(clock) };
+  if (!isMuted) await moderation.unmute(ownerFid, fid, muted, entries);
   else if (muted === fid) throw new ApiError("badRequest", "muted_fid must not be fid");
-  else if (!(await moderation.mute(ownerFid, fid, muted, nowSecs(reads.clock))))
+  else if (!(await moderation.mute(mute, entries)))
     throw new ApiError(
       "conflict",
       `a user mutes at most ${MODERATION_BOUNDS.mutesOfUser} others in one app, and its users ${MODERATION_BOUNDS.mutes} in all`,
     );
-  // The log does not contain the muted user, because a mute is private.
-  await audit.append(
-    moderationEntries(actorOf(request), isMuted ? "mute.add" : "mute.remove", [fid], reads.clock),
-  );
 }
