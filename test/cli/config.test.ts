@@ -46,13 +46,13 @@ test("config print shows the merged settings of file, environment and flags with
   });
 });
 
-test.each([["config", "print"], ["config", "check"], ["healthcheck"], ["app", "list", "--fid", "3"]])(
-  "a command logs which settings file it has read: %s %s",
-  async (...args) => {
+test.each(["config print", "config check", "healthcheck --live", "app list --fid 3"])(
+  "a command logs which settings file it has read: %s",
+  async (command) => {
     using dir = emptyDir();
     const file = join(dir.path, "svc.toml");
     writeFileSync(file, "[http]\nport = 1");
-    const { errors } = await run(args, { cwd: dir.path });
+    const { errors } = await run(command.split(" "), { cwd: dir.path });
     const [line = ""] = errors.split("\n");
     expect(JSON.parse(line)).toMatchObject({ level: "info", file, msg: "Read the settings" });
   },
