@@ -189,7 +189,7 @@ test("HEAD, 304 and a client that disconnects before the response leave nothing 
   await until(() => unsent.use().held === 0);
 });
 
-test("a response of more than 16 KiB to a request that has waited leaves as a stream, which takes two system calls instead of forty", async () => {
+test("a response whose head and body exceed 16 KiB, to a request that has waited, leaves as a stream, which takes two system calls instead of forty", async () => {
   const sender = createBodySender(silentLog);
   await using server = Bun.serve({
     port: 0,
@@ -207,5 +207,7 @@ test("a response of more than 16 KiB to a request that has waited leaves as a st
   };
   expect(await get("bytes=30000&late")).toEqual(["chunked", 30_000]);
   expect(await get("bytes=30000")).toEqual([null, 30_000]);
+  // The head of a response takes 0.9 kB.
+  expect(await get("bytes=15600&late")).toEqual(["chunked", 15_600]);
   expect(await get("bytes=10000&late")).toEqual([null, 10_000]);
 });

@@ -38,11 +38,14 @@ const STREAM_BYTES = 1024 * 1024;
 
 const encoder = new TextEncoder();
 
+/** More than the head of a response takes. */
+const MAX_HEAD_BYTES = 2 * 1024;
+
 /**
- * Bun gathers a response in a buffer of this size only while it handles the request. Later it sends each part of the head of a larger
- * response with a separate call. These are about 40, which cost more than a read of 25 casts. It sends a stream with two.
+ * Bun gathers a response, head and body, in a buffer of 16 KiB only while it handles the request. Later it sends each part of the head of a
+ * larger response with a separate call. These are about 40, which cost more than a read of 25 casts. It sends a stream with two.
  */
-const GATHERED_BYTES = 16 * 1024;
+const GATHERED_BODY_BYTES = 16 * 1024 - MAX_HEAD_BYTES;
 
 /** Requests whose response is sent in a later turn of the event loop. */
 const later = new WeakSet<Request>();
@@ -72,7 +75,8 @@ export function createBodySender(log: Logger) {
      */
     whole(request: Request, body: Uint8Array, head: Head): Response {
       if (body.byteLength <= UNCOUNTED_BYTES || request.method === "HEAD") {
-        const isStream = body.byteLength > GATHERED_BYTES && request.method !== "HEAD" && later.has(request);
+        const isStream =
+          body.byteLength > GATHERED_BODY_BYTES && request.method !== "HEAD" && later.has(request);
         return new Response(isStream ? streamOf(body) : (body as Uint8Array<ArrayBuffer>), head);
       }
       const unsent = holdOf(request);
