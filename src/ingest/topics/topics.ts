@@ -24,7 +24,7 @@ const MAX_CANDIDATES = 400;
 /** A word is dropped as a topic if a pair that contains it has at least this share of its authors. */
 const SHARE_OF_PAIR = 0.6;
 const ROWS_PER_READ = 5_000;
-/** Maximum number of uses of terms in one window, 8 bytes each; in a busier window the oldest casts are left out. */
+/** Each use takes 8 bytes. */
 const MAX_USES = 12_000_000;
 
 const textsFrom = statement<
@@ -44,12 +44,14 @@ export interface TopicDeps {
   readonly scores: { readonly mode: ScoreMode } | undefined;
   /** Gives other work of the thread a turn. */
   readonly turn: () => Promise<void>;
+  /** Maximum number of uses of terms that are held at once. In a busier window the oldest casts are left out. */
+  readonly maxUses?: number;
 }
 
 /** Finds terms that more people write about than on the preceding days. */
 export type TopicFinder = ReturnType<typeof createTopicFinder>;
 
-export function createTopicFinder({ db, scores, turn }: TopicDeps) {
+export function createTopicFinder({ db, scores, turn, maxUses = MAX_USES }: TopicDeps) {
   /** The uses on earlier days, by the day's number. */
   const days = new Map<number, ReadonlyMap<number, number>>();
 
@@ -71,7 +73,7 @@ export function createTopicFinder({ db, scores, turn }: TopicDeps) {
     let pairs = new BigUint64Array(1 << 16);
     let length = 0;
     for await (const { fid, text } of castsWithin(from, until)) {
-      if (length >= MAX_USES) break;
+      if (length >= maxUses) break;
       for (const term of topicTerms(text)) {
         if (length === pairs.length) {
           const larger = new BigUint64Array(pairs.length * 2);

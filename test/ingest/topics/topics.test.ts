@@ -124,7 +124,7 @@ describe("topics of a network", () => {
     insertCast(node.db, { fid, at: NOW - hoursAgo * HOUR, hash: hashFrom(`n${hashes++}`), body: { text } });
   const authors = (count: number, from = 1) => Array.from({ length: count }, (_, n) => from + n);
 
-  test("count authors over all pages of casts, and each author once", async () => {
+  test("count authors over all pages of casts, each author once, with a turn for other work after each page", async () => {
     using node = startTestNode({ nowSecs: NOW });
     node.db.transaction(() => {
       for (const fid of authors(5)) writes(node, fid, "ramen", 23);
@@ -133,7 +133,32 @@ describe("topics of a network", () => {
         writes(node, 99, Array.from({ length: 14 }, (_, at) => wordOf(n * 14 + at)).join(", "), 12);
       for (const fid of authors(6, 5)) writes(node, fid, "ramen", 1);
     });
-    expect(await topicsOf(node)).toEqual([{ name: "ramen", authors: [1, 2, 3, 4, 5] }]);
+    let turns = 0;
+    const turn = async () => void turns++;
+    const found = await createTopicFinder({ db: node.db, scores: undefined, turn }).topicsAt(NOW * 1000);
+    expect(found?.topics.map(({ ref }) => decodeTopic(ref))).toEqual([
+      { name: "ramen", authors: [1, 2, 3, 4, 5] },
+    ]);
+    // Seven days, and twice the window, which has a second page.
+    expect(turns).toBe(7 + 2 * 2);
+  });
+
+  test("leave the oldest casts out when the window has more uses of terms than fit in memory", async () => {
+    using node = startTestNode({ nowSecs: NOW });
+    node.db.transaction(() => {
+      for (const fid of authors(10)) writes(node, fid, "sushi", 2);
+      for (const fid of authors(10)) writes(node, fid, "ramen", 1);
+    });
+    const namesWith = async (maxUses: number) => {
+      const finder = createTopicFinder({ db: node.db, scores: undefined, turn: async () => {}, maxUses });
+      return (await finder.topicsAt(NOW * 1000))?.topics.map(({ ref }) => decodeTopic(ref).name);
+    };
+    expect([await namesWith(20), await namesWith(19), await namesWith(10), await namesWith(9)]).toEqual([
+      ["ramen", "sushi"],
+      ["ramen"],
+      ["ramen"],
+      [],
+    ]);
   });
 
   test("weigh authors by their scores, whole from 0.5 on, and show those with the best first", async () => {
@@ -189,6 +214,21 @@ describe("topics of a network", () => {
     expect(await names(1)).toEqual(first ?? []);
     // Days later the casts have left the window.
     expect(await names(48)).toEqual([]);
+  });
+
+  test("are the same from a finder that remembers days as from a new one, whichever way the clock moves", async () => {
+    using node = startTestNode({ nowSecs: NOW });
+    node.db.transaction(() => {
+      for (let day = -3; day <= 12; day++)
+        for (const fid of authors(12)) writes(node, fid, "ramen", 24 * day + 2);
+    });
+    const remembering = finderOf(node);
+    for (const days of [0, 1, 3, 2, 0]) {
+      const nowMs = (NOW + days * DAY) * 1000;
+      const found = await remembering.topicsAt(nowMs);
+      expect(found?.topics).toHaveLength(1);
+      expect(found).toEqual(await finderOf(node).topicsAt(nowMs));
+    }
   });
 
   test("are at most 50", async () => {
