@@ -148,7 +148,7 @@ export function createTopicFinder({ db, scores, turn, maxUses = MAX_USES }: Topi
         [...uses]
           .filter(([, { authors, weight }]) => authors >= MIN_AUTHORS && weight > 1)
           .map(([hash, { weight }]) => [hash, ((weight + 1) / (usual(hash) + 3)) * Math.log(weight)] as const)
-          .sort(([a, x], [b, y]) => y - x || a - b)
+          .sort(([, a], [, b]) => b - a)
           .slice(0, MAX_CANDIDATES),
       );
       const terms = new Map<string, Set<number>>();

@@ -23,6 +23,12 @@ describe("the terms of a text", () => {
     expect(terms("ramen, sushi. ramen sushi")).toEqual(["ramen", "sushi", "ramen sushi"]);
   });
 
+  test("are whole words: nothing of a word of more than 30 letters is one", () => {
+    const [longest, tooLong] = ["a".repeat(30), "b".repeat(31)];
+    expect(terms(`${tooLong} ramen ${tooLong} ${longest}`)).toEqual(["ramen", longest]);
+    expect(terms(`${longest} ramen`)).toEqual([longest, "ramen", `${longest} ramen`]);
+  });
+
   test("of any text are words of 3 to 30 letters, single or in pairs", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
@@ -239,6 +245,40 @@ describe("topics of a network", () => {
     });
     const found = await topicsOf(node);
     expect(found?.map(({ name }) => name)).toEqual(words.toSorted().slice(0, 50));
+  });
+
+  test("are the best of more candidates than are looked up", async () => {
+    using node = startTestNode({ nowSecs: NOW });
+    const [best, others] = [authors(50).map(wordOf), authors(400, 51).map(wordOf)];
+    node.db.transaction(() => {
+      for (const fid of authors(10)) for (const word of others) writes(node, fid, word);
+      for (const fid of authors(11)) for (const word of best) writes(node, fid, word);
+    });
+    expect((await topicsOf(node))?.map(({ name }) => name)).toEqual(best.toSorted());
+  });
+
+  test("are no words that only share the hash of one", async () => {
+    using node = startTestNode({ nowSecs: NOW });
+    const [word, other] = ["vonedirara", "tominerimi"];
+    expect(Bun.hash.xxHash32(word)).toBe(Bun.hash.xxHash32(other));
+    node.db.transaction(() => {
+      for (const fid of authors(10)) writes(node, fid, word);
+      for (const fid of authors(9, 11)) writes(node, fid, other);
+    });
+    expect((await topicsOf(node))?.map(({ name }) => name)).toEqual([word]);
+  });
+
+  test("are a pair in place of its words where it has 60 % of their authors", async () => {
+    const topicsWith = async (more: number) => {
+      using node = startTestNode({ nowSecs: NOW });
+      node.db.transaction(() => {
+        for (const fid of authors(12)) writes(node, fid, "ramen train");
+        for (const fid of authors(more, 13)) writes(node, fid, "ramen");
+      });
+      return (await topicsOf(node))?.map(({ name }) => name);
+    };
+    expect(await topicsWith(8)).toEqual(["ramen train"]);
+    expect(await topicsWith(9)).toEqual(["ramen", "ramen train"]);
   });
 
   test("are not looked for while an index is built", async () => {
