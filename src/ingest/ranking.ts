@@ -13,7 +13,7 @@ import { urlOf } from "../db/index/project/cast-references/named-ids.ts";
 import { statement } from "../db/index/statement.ts";
 import { channelIdOf } from "../protocol/channel-url.ts";
 import type { ScoreSource } from "../read/hydrate/users.ts";
-import type { Clock } from "../runtime/clock.ts";
+import { type Clock, type SetTimer, setTimer } from "../runtime/clock.ts";
 
 /** Dependencies and settings of the refresh of rankings. */
 export interface RankingRefreshDeps {
@@ -41,23 +41,28 @@ export async function refreshRankings(refresh: RankingRefreshDeps): Promise<void
  * fault of a later one is passed to `onFault`, and the ranking stays unchanged until the next.
  */
 export async function startRankingRefresh(
-  refresh: RankingRefreshDeps & { readonly onFault: (cause: unknown) => void },
+  refresh: RankingRefreshDeps & {
+    readonly onFault: (cause: unknown) => void;
+    /** Default: the process's timers. */
+    readonly after?: SetTimer;
+  },
 ): Promise<{ stop(): Promise<void> }> {
+  const { clock, onFault, after = setTimer } = refresh;
   await refreshRankings(refresh);
   let running: Promise<void> = Promise.resolve();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let cancel: () => void;
   const schedule = () => {
-    timer = setTimeout(() => {
-      running = refreshRankings(refresh).catch(refresh.onFault).then(schedule);
-    }, msToNextSnapshot(refresh.clock.nowMs()));
+    cancel = after(msToNextSnapshot(clock.nowMs()), () => {
+      running = refreshRankings(refresh).catch(onFault).then(schedule);
+    });
   };
   schedule();
   return {
     async stop() {
-      clearTimeout(timer);
+      cancel();
       await running;
       // The refresh that has just ended has scheduled the next one.
-      clearTimeout(timer);
+      cancel();
     },
   };
 }

@@ -11,6 +11,7 @@ import { computeRankings, refreshRankings, startRankingRefresh } from "../../src
 import { ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "../support/clock.ts";
 import { hashFrom, insertCast, type ModelCast, setReaction } from "../support/read-model.ts";
+import { ManualTimers } from "../support/timers.ts";
 
 const NOW = 1_700_000_000;
 const HOUR_SECS = 3600;
@@ -56,8 +57,9 @@ describe("what ranks alike", () => {
 
 test("the window begins with the second a day before the snapshot", () => {
   const at = NOW - 24 * HOUR_SECS;
-  const [last, first] = [at - 1, at].map((time) => ({ fid: 1, at: time, hash: hashFrom(`${time}`) }));
-  if (!last || !first) throw new Error("two casts");
+  const last = { fid: 1, at: at - 1, hash: Buffer.alloc(20, 255) };
+  // Rows are in the order of the time and then of the hash.
+  const first = { fid: 1, at, hash: Buffer.alloc(20) };
   using db = indexOf([last, first]);
   const { casts } = computeRankings(db, WINDOW).rankings;
   expect(casts.map(({ ref }) => ref.toHex())).toEqual([first.hash.toHex()]);
@@ -106,28 +108,70 @@ test("a refresh computes each interval once, and nothing while an index is built
   expect(stored).toHaveLength(2);
 });
 
-test("a refresh that runs continues with the next interval, also after a fault, until it is stopped", async () => {
+test("the best of more casts than are ranked are found wherever they are in the window", () => {
+  const castsAt = (at: number, count: number) =>
+    Array.from({ length: count }, (_, n) => ({ fid: 1, at, hash: hashFrom(`${at} ${n}`) }));
+  const [best, newest] = [castsAt(NOW - 5, 1), castsAt(NOW + 2, 1)].flat();
+  if (!best || !newest) throw new Error("two casts");
+  using db = indexOf([...castsAt(NOW - 20, 999), ...castsAt(NOW - 10, 1), best], 2);
+  const like = (fid: number, target: ModelCast) =>
+    setReaction(db, { fid, type: ReactionType.REACTION_TYPE_LIKE, target, at: NOW, on: true });
+  db.transaction(() => {
+    const [worse] = castsAt(NOW - 8, 1);
+    if (worse) {
+      insertCast(db, worse);
+      like(100, worse);
+    }
+    like(103, best);
+  });
+  const ranked = () => computeRankings(db, WINDOW).rankings.casts.map(({ ref }) => ref.toHex());
+  expect([ranked()[0], ranked().length]).toEqual([best.hash.toHex(), 1000]);
+  // What is ranked alike is in the order of its time, however many there are.
+  using alike = indexOf([...castsAt(NOW + 1, 1000), newest]);
+  expect(computeRankings(alike, WINDOW).rankings.casts[0]?.ref.toHex()).toBe(newest.hash.toHex());
+});
+
+test("a refresh that runs continues at the start of each minute, also after a fault, until it is stopped", async () => {
   using db = indexOf([{ fid: 1, at: NOW, hash: hashFrom("one") }]);
   const clock = new ManualClock(0);
-  // The next interval begins in a millisecond of the clock.
-  clock.setMs(snapshotTimeAt(NOW * 1000) + SNAPSHOT_INTERVAL_MS - 1);
+  clock.setMs(snapshotTimeAt(NOW * 1000) + 17_000);
+  const timers = new ManualTimers();
   const stored: number[] = [];
   const faults: string[] = [];
-  const third = Promise.withResolvers<void>();
   const refresh = await startRankingRefresh({
-    ...{ db, clock, windowHours: 24 },
+    ...{ db, clock, windowHours: 24, after: timers.after },
     async store(snapshot) {
       stored.push(snapshot.snapshot);
-      clock.setMs(snapshot.snapshot + 2 * SNAPSHOT_INTERVAL_MS - 1);
       if (stored.length === 2) throw new Error("no disk");
       storeRankings(db, snapshot);
-      if (stored.length === 3) third.resolve();
     },
     onFault: (cause) => faults.push(`${cause}`),
   });
-  await third.promise;
-  await refresh.stop();
+  expect(timers.pendingMs).toBe(SNAPSHOT_INTERVAL_MS - 17_000);
+  for (let n = 0; n < 2; n++) {
+    const next = timers.next();
+    timers.fire(clock);
+    await next;
+    expect(timers.pendingMs).toBe(SNAPSHOT_INTERVAL_MS);
+  }
   const [first = 0] = stored;
-  expect(stored.slice(0, 3)).toEqual([0, 1, 2].map((n) => first + n * SNAPSHOT_INTERVAL_MS));
+  expect(stored).toEqual([0, 1, 2].map((n) => first + n * SNAPSHOT_INTERVAL_MS));
   expect(faults).toEqual(["Error: no disk"]);
+  // A stop amid a refresh lets it end, and no other follows.
+  timers.fire(clock);
+  await refresh.stop();
+  expect([stored.length, timers.pendingMs]).toEqual([4, undefined]);
+});
+
+test("a refresh that waits for the next minute is stopped", async () => {
+  using db = openIndexInMemory();
+  const timers = new ManualTimers();
+  const refresh = await startRankingRefresh({
+    ...{ db, clock: new ManualClock(NOW), windowHours: 24, after: timers.after },
+    store: async () => {},
+    onFault: () => expect.unreachable(),
+  });
+  const stopped = refresh.stop();
+  expect(timers.pendingMs).toBeUndefined();
+  await stopped;
 });
