@@ -42,6 +42,16 @@ interface ClientEvent {
   readonly mergeMessageBody?: { readonly message: ClientMessage };
 }
 
+/**
+ * Receives what the client reports to StatsD. Without a receiver its socket emits an error that nothing handles. The socket stays open
+ * as long as the process, because the client also reports after the test.
+ */
+async function receiveMetrics(): Promise<void> {
+  const receiver = await Bun.udpSocket({ hostname: "127.0.0.1", socket: { data() {} } });
+  receiver.unref();
+  process.env.DD_DOGSTATSD_PORT = `${receiver.port}`;
+}
+
 /** The events of the types that the client subscribes to. */
 function eventIds(db: IndexDatabase): number[] {
   return db.sqlite
@@ -53,6 +63,7 @@ function eventIds(db: IndexDatabase): number[] {
 test.skipIf(!HAS_POSTGRES)(
   "shuttle is refused during the fill, then reads and follows the node, and its tables equal those of the upstream",
   async () => {
+    await receiveMetrics();
     const shuttle = await importHubClient("@farcaster/shuttle");
     const chain = makeChain("shuttle", TICKS);
     const upstream = new UpstreamNode(chain);
