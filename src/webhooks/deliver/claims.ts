@@ -119,7 +119,7 @@ export function createClaims(deps: ClaimsDeps) {
     aheadCount -= max;
   }
 
-  /** Returns whether deliveries wait now. */
+  /** Returns whether more deliveries are due now: those that wait, or whose claims it undid. */
   function holdAhead(
     webhookId: string,
     deliveries: readonly ClaimedDelivery[],
@@ -130,7 +130,7 @@ export function createClaims(deps: ClaimsDeps) {
     if (deliveries.length === 0) return false;
     if (isRevoked || isStopped) {
       unclaim(webhookId, deliveries);
-      return false;
+      return true;
     }
     if (claimed) claimed.waiting.push(...deliveries);
     else ahead.set(webhookId, { waiting: [...deliveries], hasMore });
@@ -155,9 +155,9 @@ export function createClaims(deps: ClaimsDeps) {
     endClaim(webhookId, started);
     const [delivery, ...waiting] = claimed?.deliveries ?? [];
     const hasMore = waiting.length === max - 1;
-    const isMoreAhead = holdAhead(webhookId, waiting, { ...started, hasMore });
+    const isMoreDue = holdAhead(webhookId, waiting, { ...started, hasMore });
     const nowMs = clock.nowMs();
-    slot.claimed(isMoreAhead ? nowMs : (claimed?.nextAtMs ?? null), nowMs);
+    slot.claimed(isMoreDue ? nowMs : (claimed?.nextAtMs ?? null), nowMs);
     return delivery;
   }
 

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { type Claims, createClaims } from "../../../src/webhooks/deliver/claims.ts";
 import type { ClaimedDelivery, DeliveryQueue } from "../../../src/webhooks/store/delivery-queue.ts";
 import { openDeliveryBench } from "../../support/deliveries.ts";
+import { until } from "../../support/manual-time.ts";
 import { localStores } from "../../support/state-stores.ts";
 
 const LEASE_MS = 40_000;
@@ -20,6 +21,8 @@ function openClaims() {
   const work: Promise<void>[] = [];
   /** What a claim waits for before it returns. */
   let gate = async () => {};
+  /** What a claim waits for before it is undone. */
+  let undoGate = async () => {};
   const watched: Pick<DeliveryQueue, "claim" | "unclaim"> = {
     async claim(request) {
       asked.push(request.max);
@@ -29,6 +32,7 @@ function openClaims() {
     },
     async unclaim(deliveries) {
       undone.push(...(deliveries.length > 0 ? deliveries.map(({ body }) => body) : ["nothing"]));
+      await undoGate();
       await queue.unclaim(deliveries as readonly ClaimedDelivery[]);
     },
   };
@@ -50,6 +54,9 @@ function openClaims() {
     due,
     setGate(next: () => Promise<void>) {
       gate = next;
+    },
+    setUndoGate(next: () => Promise<void>) {
+      undoGate = next;
     },
     /** Queues `count` deliveries for a new webhook. */
     async add(name: string, count: number) {
@@ -172,6 +179,53 @@ test.each(["giveBack", "stop"] as const)(
     expect(await it.next("a", 4)).toBe("3");
   },
 );
+
+test("deliveries that a claim returns after a call has failed are due again at once", async () => {
+  await using it = openClaims();
+  await it.add("a", 3);
+  const opened = Promise.withResolvers<void>();
+  it.setGate(() => opened.promise);
+  const underWay = it.next("a", 4);
+  await until(() => it.asked.length > 0);
+  it.claims.giveBack("a");
+  opened.resolve();
+  expect(await underWay).toBe("0");
+  expect(it.undone).toEqual(["1", "2"]);
+  // Not when the lease of the first one expires: nothing else announces them.
+  expect(it.due).toEqual([0]);
+  for (const body of ["1", "2"]) expect(await it.next("a", 4)).toBe(body);
+});
+
+test("the engine waits until claims are undone before it has stopped", async () => {
+  await using it = openClaims();
+  await it.add("a", 3);
+  expect(await it.next("a", 3)).toBe("0");
+  const opened = Promise.withResolvers<void>();
+  it.setUndoGate(() => opened.promise);
+  it.claims.stop();
+  let isSettled = false;
+  const settled = it.settled().then(() => {
+    isSettled = true;
+  });
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(isSettled).toBe(false);
+  opened.resolve();
+  await settled;
+  expect(it.undone).toEqual(["1", "2"]);
+});
+
+test("claims more each time half of the claimed deliveries are called", async () => {
+  await using it = openClaims();
+  await it.add("a", 40);
+  const askedAt: number[] = [];
+  for (let call = 0; call < 28; call += 1) {
+    const before = it.asked.length;
+    expect(await it.next("a", 8)).toBe(`${call}`);
+    await it.settled();
+    if (it.asked.length > before) askedAt.push(call);
+  }
+  expect(askedAt).toEqual([0, 3, 11, 19, 27]);
+});
 
 test("a call waits for the claim under way, whose deliveries are due for longer", async () => {
   await using it = openClaims();
