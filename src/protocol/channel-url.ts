@@ -28,7 +28,6 @@ export function channelIdOf(parentUrl: string): string {
  * URL that is the id. The protocol accepts any text as a parent URL, so the bare name belongs to the channel too.
  */
 export function parentUrlsOf(channelId: string): string[] {
-  if (isUrl(channelId)) return [channelId];
   const urls = CLIENT_HOSTS.map((host) => `${host}/~/channel/${channelId}`);
   return urls.every((url) => channelIdOf(url) === channelId) ? [...urls, channelId] : [channelId];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Message as CoreMessage } from "@farcaster/core";
+import { Message as CoreMessage, MessageData as CoreMessageData } from "@farcaster/core";
 import fc from "fast-check";
 import { decodeMessage, messageFromJson } from "../../src/protocol/message/signed-message.ts";
 import { MessageType, ReactionType } from "../../src/protocol/wire/generated/message.ts";
@@ -41,8 +41,9 @@ const BODIES: readonly TestData[] = [
 
 /** The JSON of a message by the official library; `data` as it was decoded from the signed bytes. */
 function jsonOf(data: TestData): Record<string, unknown> {
-  const bytes = signMessage(data, key);
-  return CoreMessage.toJSON(CoreMessage.decode(bytes)) as Record<string, unknown>;
+  const message = CoreMessage.decode(signMessage(data, key));
+  const decoded = CoreMessageData.decode(message.dataBytes ?? new Uint8Array());
+  return CoreMessage.toJSON({ ...message, data: decoded }) as Record<string, unknown>;
 }
 
 function hashAndData(bytes: Uint8Array) {
@@ -65,6 +66,31 @@ test("data beside dataBytes is not read, whatever it is", () => {
     const bytes = messageFromJson({ ...genuine, data });
     if (!bytes.ok) throw new Error(bytes.error);
     expect(hashAndData(bytes.value)).toEqual(hashAndData(signMessage(CAST, key)));
+  }
+});
+
+test("without dataBytes, or with empty ones, data is encoded", () => {
+  for (const data of BODIES) {
+    const { dataBytes: _, ...genuine } = jsonOf(data);
+    for (const json of [genuine, { ...genuine, dataBytes: "" }, { ...genuine, dataBytes: null }]) {
+      const bytes = messageFromJson(json);
+      if (!bytes.ok) throw new Error(bytes.error);
+      expect(hashAndData(bytes.value)).toEqual(hashAndData(signMessage(data, key)));
+    }
+  }
+});
+
+test("the type of a cast may have the libraries' name, the full name or the number, and no other", () => {
+  const hashOf = (name: string, type: unknown) => {
+    const { dataBytes: _, data, ...envelope } = jsonOf(CAST);
+    const { castAddBody, ...rest } = data as { castAddBody: object };
+    return messageFromJson({ ...envelope, data: { ...rest, [name]: { ...castAddBody, type } } });
+  };
+  for (const name of ["castAddBody", "cast_add_body"]) {
+    const expected = hashOf(name, 1);
+    expect(expected.ok).toBe(true);
+    for (const type of ["LONG_CAST", "CAST_TYPE_LONG_CAST"]) expect(hashOf(name, type)).toEqual(expected);
+    for (const type of ["SHORT_CAST", "1", "toString"]) expect(hashOf(name, type).ok).toBe(false);
   }
 });
 

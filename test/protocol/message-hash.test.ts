@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
 import { blake3 } from "@noble/hashes/blake3.js";
 import fc from "fast-check";
-import { blockHash, messageHash, messageHashIn } from "../../src/protocol/message/message-hash.ts";
+import {
+  blockHash,
+  messageHash,
+  messageHashIn,
+  TRIE_HASH_BYTES,
+  writeTrieHash,
+} from "../../src/protocol/message/message-hash.ts";
 
 const expected = (data: Uint8Array) => blake3(data, { dkLen: 20 }).toHex();
 
@@ -20,6 +26,15 @@ test("is the same where the data is part of a buffer, and the first 20 of the 32
     const hash = expected(data.subarray(7, end));
     expect(messageHashIn(data, 7, end).toHex()).toBe(hash);
     expect(blockHash(data.subarray(7, end)).toHex().slice(0, 40)).toBe(hash);
+  }
+});
+
+test("the hash of a node of the trie is written where the caller wants it, and nothing beside it", () => {
+  const node = Uint8Array.from({ length: 1024 }, (_, index) => index % 251);
+  for (const length of [1, 64, 65, 1023, 1024]) {
+    const out = new Uint8Array(TRIE_HASH_BYTES + 6).fill(0xee);
+    writeTrieHash(node, length, out, 4);
+    expect(out.toHex()).toBe(`eeeeeeee${expected(node.subarray(0, length))}eeee`);
   }
 });
 

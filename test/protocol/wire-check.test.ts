@@ -231,6 +231,19 @@ describe("findWireError", () => {
     expect(errorIn(0xf0, 0x01, ...ten, 0x80, 0x01)).toMatch(/varint/);
   });
 
+  test("refuses a tag of more than 32 bits, also in a group", () => {
+    // Field 30, whose tag has bit 32 set beside it.
+    const wide = [0xf0, 0x81, 0x80, 0x80, 0x10, 0x00];
+    expect(errorIn(...wide)).toMatch(/malformed tag/);
+    expect(errorIn(0xf3, 0x01, ...wide, 0xf4, 0x01)).toMatch(/malformed tag/);
+  });
+
+  test("refuses bytes that end after a tag", () => {
+    for (const tag of [[0x08], [0x2a], [0xf0, 0x01], [0xf2, 0x01]]) expect(errorIn(...tag)).toMatch(/varint/);
+    expect(errorIn(0x2a, 1, 0x22)).toMatch(/varint/);
+    expect(errorIn(0x2a, 1, 0x12)).toMatch(/varint/);
+  });
+
   test("refuses a field that crosses the end of its message", () => {
     expect(errorIn(0x2a, 2, 0x40, 0x80, 0x10, 0x01)).toMatch(/varint/);
     expect(errorIn(0x2a, 3, 0x12, 2, 1, 0x10, 1)).toMatch(/past the end/);

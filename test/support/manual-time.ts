@@ -29,6 +29,12 @@ export class ManualTime implements Clock {
     return this.#timers.size;
   }
 
+  /** The time until the first timer fires; undefined without timers. */
+  get nextInMs(): number | undefined {
+    const [first] = [...this.#timers].map(({ atMs }) => atMs - this.#nowMs).sort((a, b) => a - b);
+    return first;
+  }
+
   /** Advances the time. The timers within it fire in order, each at its time. */
   advanceMs(ms: number): void {
     const untilMs = this.#nowMs + ms;

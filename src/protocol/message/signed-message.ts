@@ -1,7 +1,7 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { invalid, type Rejection, rejection } from "../rejection.ts";
-import { Message, MessageData } from "../wire/generated/message.ts";
+import { CastType, Message, MessageData } from "../wire/generated/message.ts";
 import { MESSAGE_DATA_SCHEMA, MESSAGE_SCHEMA } from "../wire/generated/wire-schemas.ts";
 import { findWireError } from "../wire-check.ts";
 import { messageHash } from "./message-hash.ts";
@@ -169,11 +169,23 @@ export function messageFromJson(json: unknown): Result<Uint8Array, string> {
     return err("a message must be a JSON object");
   const hasDataBytes = ["dataBytes", "data_bytes"].some((key) => isText(Reflect.get(json, key)));
   try {
-    const message = Message.fromJSON(hasDataBytes ? { ...json, data: undefined } : json);
+    const data = hasDataBytes ? undefined : withCastType(Reflect.get(json, "data"));
+    const message = Message.fromJSON({ ...json, data });
     return ok(Message.encode(message).finish());
   } catch {
     return err("the request body is no message in the JSON of the protocol's libraries");
   }
+}
+
+/** The libraries write the type of a cast as `LONG_CAST`, without the prefix that the names of all other enums have. */
+function withCastType(data: unknown): unknown {
+  if (typeof data !== "object" || data === null) return data;
+  const entries = Object.entries(data).map(([key, body]) => {
+    const name = `CAST_TYPE_${body?.type}`;
+    const isNamed = (key === "castAddBody" || key === "cast_add_body") && name in CastType;
+    return [key, isNamed ? { ...body, type: name } : body];
+  });
+  return Object.fromEntries(entries);
 }
 
 function isText(value: unknown): boolean {

@@ -165,7 +165,6 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
   }
 
   function sleep(ms: number): Promise<void> {
-    if (isStopping) return Promise.resolve();
     return new Promise((resolve) => {
       const cancel = setTimer(ms, () => end());
       const end = () => {

@@ -180,6 +180,11 @@ describe("check 10: who may do what to another", () => {
     expect(
       channelRefusal({ fid: OWNER, body: add }, view({}, { ...full, hasSlot: () => true })),
     ).toBeUndefined();
+    // Members and hidden casts each have a bound of their own.
+    const fullOfMembers = view({}, { memberSlots: MAX_MEMBER_SLOTS });
+    const fullOfHidden = view({}, { moderationSlots: MAX_MODERATION_SLOTS });
+    expect(channelRefusal({ fid: OWNER, body: hide }, fullOfMembers)).toBeUndefined();
+    expect(channelRefusal({ fid: OWNER, body: add }, fullOfHidden)).toBeUndefined();
     const promote = member(TARGET, Action.CHANNEL_MEMBER_ACTION_ADD_MODERATOR);
     expect(channelRefusal({ fid: OWNER, body: promote }, view({}, { moderators: MAX_MODERATORS }))).toBe(
       "too many channel moderators",

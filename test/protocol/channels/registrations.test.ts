@@ -4,6 +4,7 @@ import {
   type ChannelRegistration,
   channelIdOfEvent,
   channelIdOfKey,
+  isBefore,
   registrationAfter,
 } from "../../../src/protocol/channels/registrations.ts";
 import {
@@ -92,6 +93,19 @@ test("check 6: an event that is earlier on the chain than the last one changes n
       }
     }),
   );
+});
+
+test("events of a block follow each other by transaction, and those of a transaction by log", () => {
+  const inOrder = [
+    [1, 9, 9],
+    [2, 0, 8],
+    [2, 0, 9],
+    [2, 1, 0],
+    [2, 3, 1],
+    [3, 0, 0],
+  ].map(([block = 0, tx = 0, log = 0]) => ({ block, tx, log }));
+  for (const [at, a] of inOrder.entries())
+    for (const [other, b] of inOrder.entries()) expect(isBefore(a, b)).toBe(at < other);
 });
 
 test("check 7: an event of another form changes no channel", () => {

@@ -238,6 +238,11 @@ const refused: readonly Refused[] = [
   ["a gasless key without scopes", keyAdd({ scopes: [] }), /scopes must be/],
   ["a gasless key with 17 scopes", keyAdd({ scopes: new Array(17).fill(1) }), /scopes must be/],
   ["a gasless key that may add keys", keyAdd({ scopes: [T.MESSAGE_TYPE_KEY_ADD] }), /cannot be granted/],
+  [
+    "a gasless key that may add casts and keys",
+    keyAdd({ scopes: [T.MESSAGE_TYPE_CAST_ADD, T.MESSAGE_TYPE_KEY_ADD] }),
+    /cannot be granted/,
+  ],
   ["a gasless key with an unknown scope", keyAdd({ scopes: [18 as MessageType] }), /cannot be granted/],
   [
     "a gasless key with a custody signature of 64 bytes",

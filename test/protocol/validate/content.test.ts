@@ -107,6 +107,11 @@ const refused: readonly Refused[] = [
   ],
   ["an empty deprecated embed", cast({ embedsDeprecated: [""] }, { timestamp: 73_612_799 }), /1 to 256/],
   [
+    "an empty second deprecated embed",
+    cast({ embedsDeprecated: ["u", ""] }, { timestamp: 73_612_799 }),
+    /1 to 256/,
+  ],
+  [
     "embeds of both kinds",
     cast(
       { embedsDeprecated: ["a"], embeds: [{ embed: { $case: "url", value: "u" } }] },

@@ -1,9 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import * as core from "@farcaster/core";
-import { validateOnChainEvent } from "../../../src/protocol/validate/chain/on-chain-event.ts";
+import {
+  checkNotInFuture,
+  validateOnChainEvent,
+} from "../../../src/protocol/validate/chain/on-chain-event.ts";
 import { validateFnameProof } from "../../../src/protocol/validate/username-proof.ts";
 import { FarcasterNetwork, UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
-import { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
+import {
+  ChannelRegisterEventBody,
+  OnChainEvent,
+  OnChainEventType,
+} from "../../../src/protocol/wire/generated/on-chain.ts";
 import { utf8 } from "./message-tables.ts";
 
 const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -51,6 +58,13 @@ const tier = (body: Partial<core.TierPurchaseBody>, over: Partial<core.OnChainEv
     ...over,
   });
 
+/** @farcaster/core does not have this kind of event. */
+const channel = (over: Partial<ChannelRegisterEventBody>, chainId = 10): OnChainEvent => ({
+  ...event({ fid: 0, chainId }),
+  type: OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER,
+  body: { $case: "channelRegisterEventBody", value: ChannelRegisterEventBody.fromPartial(over) },
+});
+
 const ADD = core.SignerEventType.ADD;
 const REMOVE = core.SignerEventType.REMOVE;
 const PRO = core.TierType.Pro;
@@ -62,6 +76,17 @@ const valid: [name: string, event: OnChainEvent][] = [
     "an auth address",
     signer({ eventType: ADD, keyType: 2, key: Buffer.concat([Buffer.alloc(12), ADDRESS]) }),
   ],
+  ["an auth address of one byte", signer({ eventType: ADD, keyType: 2, key: ADDRESS.subarray(19) })],
+  ["a removed key of 1024 bytes", signer({ eventType: REMOVE, key: new Uint8Array(1024) })],
+  [
+    "a channel with the longest texts",
+    channel({
+      channelKey: "é".repeat(2048),
+      ownerAddress: new Uint8Array(1024),
+      label: new Uint8Array(1024),
+    }),
+  ],
+  ["a channel on any chain", channel({ channelKey: "books" }, 31_337)],
   ["a bare auth address", signer({ eventType: ADD, keyType: 2, key: ADDRESS })],
   ["an auth address that is none", signer({ eventType: ADD, keyType: 2, key: KEY.subarray(1) })],
   ["a removed key of 33 bytes, as the chain took it", signer({ eventType: REMOVE, key: new Uint8Array(33) })],
@@ -146,6 +171,10 @@ const refused: [name: string, event: OnChainEvent, reason: RegExp][] = [
     signer({ eventType: ADD, keyType: 1, key: KEY, metadata: new Uint8Array(4097) }),
     /metadata/,
   ],
+  ["a key of a channel of 4097 bytes", channel({ channelKey: `${"é".repeat(2048)}a` }), /channel_key/],
+  ["an owner of a channel of 1025 bytes", channel({ ownerAddress: new Uint8Array(1025) }), /owner_address/],
+  ["a label of a channel of 1025 bytes", channel({ label: new Uint8Array(1025) }), /owner_address/],
+  ["a registration from 3 bytes", idRegister({ ...registered, from: new Uint8Array(3) }), /^from must be 20/],
   ["rent of no units", rent({ payer: ADDRESS }), /units/],
   ["a payer of 3 bytes", rent({ payer: new Uint8Array(3), units: 1 }), /payer/],
   ["a purchase of no tier", tier({ forDays: 1 }), /tier type/],
@@ -172,6 +201,11 @@ describe("validateOnChainEvent", () => {
     expect(validateOnChainEvent(idRegister(registered, { chainId: 31_337 }), DEVNET)).toBeUndefined();
     expect(validateOnChainEvent(tier({ tierType: PRO, forDays: 1 }, { chainId: 1 }), DEVNET)).toBeUndefined();
   });
+});
+
+test("an event may be ten minutes ahead of this node's clock, not more", () => {
+  expect(checkNotInFuture({ blockTimestamp: 1_600 }, 1_000)).toBeUndefined();
+  expect(checkNotInFuture({ blockTimestamp: 1_601 }, 1_000)?.reason).toMatch(/in the future/);
 });
 
 describe("validateFnameProof", () => {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { hashTypedData } from "viem/utils";
 import { decodeMessage, type SignedMessage } from "../../../src/protocol/message/signed-message.ts";
+import { isCostly } from "../../../src/protocol/validate/message.ts";
 import { needsChainCheck, needsPro } from "../../../src/protocol/validate/requirements.ts";
 import { requiredUsername, requiredVerifiedAddress } from "../../../src/protocol/validate/user-data.ts";
+import { usernameOf } from "../../../src/protocol/validate/username-proof.ts";
 import {
   CastType,
   MessageType,
@@ -46,6 +48,29 @@ describe("needsPro", () => {
     expect(needsPro(decoded(seal(padded(proof, 16_384))))).toBeUndefined();
     expect(needsPro(userData(UserDataType.USER_DATA_TYPE_PFP, "x"))).toBeUndefined();
   });
+});
+
+test("checks cost more for Ethereum claims, names and gasless keys, not for other messages", () => {
+  const { VERIFICATION_PROTOCOL_ETHEREUM, VERIFICATION_PROTOCOL_SOLANA } = VerificationProtocol;
+  const verification = (protocol: VerificationProtocol): TestData["body"] => ({
+    $case: "verificationAddBody",
+    value: { protocol },
+  });
+  const isCostlyBody = (body: TestData["body"]) => isCostly(built({ fid: FID, body }));
+  for (const body of [
+    verification(VERIFICATION_PROTOCOL_ETHEREUM),
+    { $case: "usernameProofBody" as const, value: {} },
+    { $case: "keyAddBody" as const, value: {} },
+    { $case: "keyRemoveBody" as const, value: {} },
+  ])
+    expect(isCostlyBody(body)).toBe(true);
+  expect(isCostlyBody(verification(VERIFICATION_PROTOCOL_SOLANA))).toBe(false);
+  expect(isCostly(built(castData({ text: "x" })))).toBe(false);
+});
+
+test("a name that is not UTF-8 has no text", () => {
+  expect(usernameOf({ name: utf8("é") })).toBe("é");
+  expect(usernameOf({ name: Uint8Array.of(0x61, 0xff) })).toBeUndefined();
 });
 
 describe("requiredUsername and requiredVerifiedAddress", () => {

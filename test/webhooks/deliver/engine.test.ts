@@ -454,6 +454,69 @@ describe("while the gate is closed", () => {
     await bench.settled(hook, 1);
     expect(receiver.requests).toHaveLength(1);
   });
+
+  test("what was claimed ahead is given back while it is closed, and all is sent once it opens", async () => {
+    await using bench = openDeliveryBench();
+    const { gate, waiting, set } = openGate();
+    let isFirst = true;
+    await using receiver = startReceiver({
+      respond({ body }) {
+        if (body === "40" && isFirst) set(false);
+        isFirst &&= body !== "40";
+        return new Response("ok");
+      },
+    });
+    const hook = await bench.addWebhook("a", receiver.port);
+    const claimed: string[] = [];
+    const undone: string[] = [];
+    const running = await bench.start({
+      gate,
+      watch: (queue) => ({
+        async claim(request) {
+          const found = await queue.claim(request);
+          claimed.push(...(found?.deliveries ?? []).map(({ body }) => body));
+          return found;
+        },
+        unclaim: (deliveries) => {
+          undone.push(...deliveries.map(({ body }) => body));
+          return queue.unclaim(deliveries);
+        },
+      }),
+    });
+    await bench.publish([hook], ...Array.from({ length: 100 }, (_, n) => `${n}`));
+    await until(async () => waiting.length > 0 && (await running.stats()).inFlight === 0);
+    const called = new Set(bodiesOf(receiver));
+    const uncalled = claimed.filter((body) => !called.has(body));
+    expect(uncalled.length).toBeGreaterThan(0);
+    expect(undone.toSorted()).toEqual(uncalled.toSorted());
+    set(true);
+    await bench.settled(hook, 100);
+    expect(receiver.requests).toHaveLength(100);
+  });
+
+  test("a delivery whose claim returns while it is closed is sent once it opens", async () => {
+    await using bench = openDeliveryBench();
+    await using receiver = startReceiver();
+    const hook = await bench.addWebhook("a", receiver.port);
+    const { gate, waiting, set } = openGate();
+    let isFirst = true;
+    await bench.start({
+      gate,
+      watch: (queue) => ({
+        async claim(request) {
+          const claimed = await queue.claim(request);
+          if (isFirst) set(false);
+          isFirst = false;
+          return claimed;
+        },
+      }),
+    });
+    await bench.publish([hook], "0");
+    await until(() => waiting.length > 0);
+    expect(receiver.requests).toEqual([]);
+    set(true);
+    await bench.settled(hook, 1);
+  });
 });
 
 test("sends nothing more after a 410 in the middle of a quick run", async () => {
