@@ -185,6 +185,13 @@ test("stop gives back what is claimed ahead, for the next process", async () => 
   expect(claimed - undone).toBe(receiver.requests.length);
 });
 
+test("stop leaves no timer, so that the process ends before the grace period is over", async () => {
+  await using bench = openDeliveryBench();
+  const running = await bench.start();
+  await running.stop(60_000);
+  expect(bench.time.pending).toBe(0);
+});
+
 test("stop waits for a poll", async () => {
   await using bench = openDeliveryBench();
   const opened = Promise.withResolvers<void>();

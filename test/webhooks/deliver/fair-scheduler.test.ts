@@ -190,6 +190,7 @@ test("a webhook is due at its earliest time, whatever was announced before", () 
   scheduler.wake("a", 700, 0);
   expect(scheduler.nextDueMs()).toBe(500);
   expect(scheduler.acquire(499)).toBeUndefined();
+  expect(scheduler.stats(600).oldestDueMs).toBe(100);
   const slot = scheduler.acquire(500);
   slot?.claimed(800, 500);
   expect(scheduler.nextDueMs()).toBe(800);
@@ -259,6 +260,26 @@ test("a webhook that becomes slow while it waits counts as slow", () => {
   // Slow webhooks get one of four slots.
   expect(scheduler.acquire(HANGING_MS)?.webhookId).toBe("a");
   expect(scheduler.acquire(HANGING_MS)).toBeUndefined();
+});
+
+test("a webhook that was slow while it waited gets no more calls than its quick ones since then allow", () => {
+  const scheduler = new FairScheduler({ total: 20, perWebhook: 8, claimAheadMs: 200 });
+  const take = () => {
+    const slot = scheduler.acquire(0);
+    slot?.claimed(0, 0);
+    return slot;
+  };
+  scheduler.wake("a", 0, 0);
+  for (let call = 0; call < 8; call += 1) take()?.release(0, delivered(QUICK_MS));
+  // It may have eight, and waits for its fifth.
+  const held = Array.from({ length: 4 }, take);
+  held[0]?.release(0, delivered(HANGING_MS));
+  held[1]?.release(0, delivered(QUICK_MS));
+  // One quick call allows two at a time, which it has.
+  expect(scheduler.stats(0)).toMatchObject({ inFlight: 2, waiting: 1 });
+  expect(take()).toBeUndefined();
+  held[2]?.release(0, delivered(QUICK_MS));
+  expect(take()?.webhookId).toBe("a");
 });
 
 test("never exceeds the total or a webhook's limit, and serves every webhook", () => {
