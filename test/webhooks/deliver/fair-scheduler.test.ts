@@ -192,6 +192,8 @@ test("a webhook is due at its earliest time, whatever was announced before", () 
   expect(scheduler.acquire(499)).toBeUndefined();
   expect(scheduler.stats(600).oldestDueMs).toBe(100);
   const slot = scheduler.acquire(500);
+  // Announced during the claim.
+  scheduler.wake("a", 900, 500);
   slot?.claimed(800, 500);
   expect(scheduler.nextDueMs()).toBe(800);
   slot?.release(500, delivered(QUICK_MS));
