@@ -9,6 +9,8 @@ import { cpuMicrosOf, median } from "./start.ts";
 /** The lowest and the highest ratio of five rounds contain the median with a probability of 94 %. */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const DURATION_SECS = 5;
+/** Turns after which the engine's compilers have little left to do. In the first they take up to a third of the core. */
+const WARM_UP_TURNS = 2;
 const REQUESTS_PER_SEC = 200;
 const CONNECTIONS = 8;
 const PATHS = [
@@ -78,6 +80,7 @@ export async function benchNeighbour(): Promise<Figure[]> {
     const alone: Turn[] = [];
     const control: Turn[] = [];
     const attacked: Turn[] = [];
+    for (let turn = 0; turn < WARM_UP_TURNS; turn += 1) await readBeside({ surface, ...target(node) });
     for (let round = 0; round < ROUNDS; round += 1) {
       alone.push(await read());
       const turn = await readBeside({ surface, ...target(node) });
