@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { reasonOf } from "../lib/failure.ts";
 import type { FileFacts } from "./files/small-file.ts";
 import { ENV_PREFIX } from "./names.ts";
-import { findSetting, keysOf, type Setting, sectionNames } from "./settings/settings.ts";
+import { findSetting, type Setting, sectionNames } from "./settings/settings.ts";
+import { FORM_OF_SET, noSuchSection, noSuchSetting, shownSet } from "./unknown-names.ts";
 import { parseText } from "./values.ts";
 
 /** A key with this suffix names a file that contains the value. */
@@ -129,8 +130,10 @@ function createLayer({ readFile, cwd, readsSecrets }: LayerInput, { isText }: { 
         ? findSetting(`${section}.${name.slice(0, -FILE_END.length)}`)
         : undefined;
       if (fromFile !== undefined) addFile(fromFile, value, `file of ${spelling}`);
-      else if (spelling === source) problems.push(unknownKey(spelling, section, "environment"));
-      else problems.push(unknownKey(spelling, section, source));
+      else {
+        const from = spelling === source ? "environment" : source;
+        problems.push({ key: spelling, section, source: from, message: noSuchSetting(spelling, section) });
+      }
     },
     done(): Layer {
       for (const [setting, source] of filed) {
@@ -157,8 +160,7 @@ export function fromToml(text: string, source: string, input: LayerInput): Layer
   const layer = createLayer(input, { isText: false });
   for (const [section, keys] of Object.entries(parsed)) {
     if (!sectionNames.includes(section)) {
-      const message = `is not a section; these are ${sectionNames.join(", ")}`;
-      layer.problems.push({ key: section, source, section, message });
+      layer.problems.push({ key: section, source, section, message: noSuchSection(section) });
     } else if (typeof keys !== "object" || keys === null || Array.isArray(keys)) {
       layer.problems.push({
         key: section,
@@ -176,7 +178,7 @@ export function fromToml(text: string, source: string, input: LayerInput): Layer
 
 /**
  * Reads the variables `SVC_<SECTION>_<KEY>` and `SVC_<SECTION>_<KEY>_FILE`. An unknown key of a known section is rejected as a
- * misspelt setting. Other `SVC_` names are ignored: they belong to other programs.
+ * misspelt setting. Other `SVC_` names do not stop a node, because they may belong to other programs; `unknownVariables` finds them.
  */
 export function fromEnvironment(env: ConfigInput["env"], input: LayerInput): Layer {
   const layer = createLayer(input, { isText: true });
@@ -199,10 +201,7 @@ export function fromFlags(flags: ArgvFlags, input: LayerInput): Layer {
     const [section = "", ...rest] = key.split(".");
     if (sectionNames.includes(section))
       layer.add({ section, name: rest.join("."), value: text, source, spelling: key });
-    else {
-      const message = `is not a setting; the sections are ${sectionNames.join(", ")}`;
-      layer.problems.push({ key, source, section, message });
-    }
+    else layer.problems.push({ key, source, section, message: noSuchSetting(key, section) });
   };
   for (const [name, flag, key] of FLAG_KEYS) {
     const text = flags[name];
@@ -211,17 +210,17 @@ export function fromFlags(flags: ArgvFlags, input: LayerInput): Layer {
   for (const assignment of flags.set ?? []) {
     const [, key, text] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];
     if (key !== undefined && text !== undefined) take(key.trim(), text, "--set");
-    else layer.problems.push({ key: "--set", source: "flags", message: "must be section.key=value" });
+    else
+      layer.problems.push({
+        key: shownSet(assignment),
+        source: "flags",
+        message: FORM_OF_SET,
+      });
   }
   return layer.done();
 }
 
 function problemOf({ key, section }: Setting, source: string, message: string): ConfigProblem {
-  return { key, section, source, message };
-}
-
-function unknownKey(key: string, section: string, source: string): ConfigProblem {
-  const message = `is not a setting; [${section}] has ${keysOf(section).join(", ")}`;
   return { key, section, source, message };
 }
 

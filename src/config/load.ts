@@ -20,6 +20,7 @@ import { type Config, configSchema } from "./schema.ts";
 import type { SecretKind } from "./secret-settings.ts";
 import { isSecretValue, maskSecret, settingValue } from "./secrets.ts";
 import { type Setting, settings } from "./settings/settings.ts";
+import { unknownVariables, unknownVariableText } from "./unknown-names.ts";
 import { isValid, showValue } from "./values.ts";
 
 /** The sections that a client of a node needs: its address and names, and how to log. */
@@ -41,7 +42,7 @@ export interface LoadedConfig {
   readonly sources: ReadonlyMap<string, string>;
   /** Like `sources`, but with the line if the source is a file. */
   readonly places: ReadonlyMap<string, string>;
-  /** Oddities of the file, as sentences. */
+  /** Oddities of the sources, as sentences. */
   readonly warnings: readonly string[];
 }
 
@@ -56,13 +57,14 @@ export class ConfigError extends UserError {
   readonly consoleFile: string | undefined;
 
   constructor(problems: readonly ConfigProblem[], consoleFile?: string) {
+    const [only] = problems;
     const lines = problems.map(({ key, message, source }) => `  ${key}: ${message} (${source})`);
-    super(
-      [
-        problems.length === 1 ? "1 setting is wrong:" : `${problems.length} settings are wrong:`,
-        ...lines,
-      ].join("\n"),
-    );
+    // A source that cannot be read is not a setting.
+    if (problems.length === 1 && only?.section === undefined) super(lines.join("").trim());
+    else {
+      const head = problems.length === 1 ? "1 setting is wrong:" : `${problems.length} settings are wrong:`;
+      super([head, ...lines].join("\n"));
+    }
     this.problems = problems;
     this.consoleFile = consoleFile;
   }
@@ -132,6 +134,8 @@ export function loadConfig(input: ConfigInput, reader: SettingsReader = "node"):
   if (!isClient) problems.push(...problemsBetween(table, { input, sources, problems }));
   const own = isClient ? problems.filter(({ section }) => CLIENT_SECTIONS.has(section)) : problems;
   if (own.length > 0) throw new ConfigError(own, mayBeAtFault);
+  // A client reads few settings, so only a variable that looks like one of them is worth a line of its output.
+  const unknown = unknownVariables(input.env).filter(({ meant }) => !isClient || meant.length > 0);
   return {
     config: deepFreeze(table),
     file: ofFile && file.path,
@@ -140,6 +144,7 @@ export function loadConfig(input: ConfigInput, reader: SettingsReader = "node"):
     places: ofFile && file.text !== undefined ? withLines(sources, file.path, file.text) : sources,
     warnings: [
       ...file.warnings,
+      ...unknown.map(unknownVariableText),
       ...(ofFile ? readableSecrets(ofFile, file) : []),
       ...(changed?.warnings ?? []),
       ...(ofFile ? ofOtherNode(ofFile, dataDir, { input, file }) : []),

@@ -114,6 +114,8 @@ export function lockDirectory(
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "EEXIST")
+      throw new UserError(`${what} ${path} is not a directory`, { cause });
     throw faultOf(`${what} ${path} cannot be created`, cause);
   }
   const database = lock(path, what, () => inUse(describeHolder(pidFile)));

@@ -270,7 +270,7 @@ test("the settings file is the first of --config, SVC_CONFIG_FILE, ./svc.toml, /
 
 test("a named settings file that is missing, and a found one that cannot be read, stop the start", () => {
   expect(problemsOf({ flags: { config: "gone.toml" } })).toEqual([
-    { key: "gone.toml", source: "--config", message: "does not exist" },
+    { key: "settings file", source: "--config", message: "/cwd/gone.toml does not exist" },
   ]);
   expect(problemsOf({ env: { SVC_CONFIG_FILE: "/gone.toml" } })).toMatchObject([
     { source: "SVC_CONFIG_FILE" },
@@ -359,23 +359,49 @@ test("_FILE of a missing file, and a value given with and without _FILE, are ref
   ]);
 });
 
-test("a misspelt variable of a known section is refused; other SVC_ names are ignored", () => {
+test("a misspelt variable of a known section is refused, with the one that was meant or the keys of the section", () => {
   const problems = problemsOf({
     env: { SVC_HTTP_PROT: "1", SVC_LOG_LEVELS: "info", SVC_WEBHOOKS_RETRY: "3" },
   });
   expect(problems.map(({ key }) => key)).toEqual(["SVC_HTTP_PROT", "SVC_LOG_LEVELS", "SVC_WEBHOOKS_RETRY"]);
-  expect(problems[0]?.message).toContain("max_ids");
-  const foreign = {
+  expect(problems.map(({ message }) => message)).toEqual([
+    "is not a setting: did you mean SVC_HTTP_PORT?",
+    "is not a setting: did you mean SVC_LOG_LEVEL?",
+    expect.stringContaining("is not a setting; [webhooks] has max_webhooks_per_owner, "),
+  ]);
+});
+
+test("a variable of an unknown section is a warning that names the setting that was meant", () => {
+  const env = { SVC_HTP_PORT: "1", SVC_STAT_PASSWORD_FILE: "/p", SVC_PORT: "1", SVC_CUSTODY_KEY: "0x2" };
+  const { config, warnings } = load({ env });
+  expect(config).toEqual(load().config);
+  expect(warnings).toEqual([
+    "SVC_HTP_PORT is not a setting and has no effect: did you mean SVC_HTTP_PORT?",
+    "SVC_STAT_PASSWORD_FILE is not a setting and has no effect: did you mean SVC_STATE_PASSWORD_FILE?",
+    "SVC_PORT is not a setting and has no effect: did you mean SVC_HTTP_PORT or SVC_HUB_PORT?",
+    "SVC_CUSTODY_KEY is not a setting and has no effect",
+  ]);
+  expect(load({ env }, "client").warnings).toEqual(warnings.slice(0, 3));
+});
+
+test("variables with another purpose are ignored without a warning", () => {
+  const env = {
     SVC_KEY: "0x1",
-    SVC_CUSTODY_KEY: "0x2",
+    SVC_CONFIG_FILE: "",
+    SVC_TEST_LONG: "1",
+    SVC_DOWNLOAD_URL: "https://example.com",
     SVC_SERVICE_HOST: "10.0.0.1",
     SVC_SERVICE_PORT: "80",
     SVC_SERVICE_PORT_HTTP: "80",
+    SVC_PORT: "tcp://10.0.0.1:80",
     SVC_PORT_80_TCP: "tcp://10.0.0.1:80",
+    SVC_PORT_80_TCP_ADDR: "10.0.0.1",
+    SVC_METRICS_SERVICE_HOST: "10.0.0.1",
     HTTP_PORT: "1",
     svc_http_port: "1",
   };
-  expect(load({ env: foreign }).config).toEqual(load().config);
+  const { config, warnings } = load({ env });
+  expect({ config, warnings }).toEqual({ config: load().config, warnings: [] });
 });
 
 test("an unknown section or key of a file is refused by name, also one that every object has", () => {
@@ -391,6 +417,7 @@ test("an unknown section or key of a file is refused by name, also one that ever
     "http.port",
   ]);
   expect(problems.every(({ source }) => source === "/cwd/svc.toml")).toBe(true);
+  expect(problems.find(({ key }) => key === "htttp")?.message).toBe("is not a section: did you mean [http]?");
   expect(problemsOf({ files: { "/cwd/svc.toml": "http = 1\n[[log]]\nlevel = 'info'" } })).toMatchObject([
     { key: "http" },
     { key: "log" },
@@ -398,8 +425,26 @@ test("an unknown section or key of a file is refused by name, also one that ever
 });
 
 test("a flag that names no setting, and a --set that assigns nothing, are refused", () => {
-  const problems = problemsOf({ flags: { set: ["http.prot=1", "nothing.at=all", "http.port", "=1"] } });
-  expect(problems.map(({ key }) => key)).toEqual(["http.prot", "nothing.at", "--set", "--set"]);
+  const set = [
+    "http.prot=1",
+    "htp.port=1",
+    "port=1",
+    "nothing.at=all",
+    "http.port",
+    "=1",
+    "state.password:s3cret",
+  ];
+  const problems = problemsOf({ flags: { set } });
+  const form = "must be section.key=value, such as --set http.port=8081";
+  expect(problems.map(({ key, message }) => [key, message])).toEqual([
+    ["http.prot", "is not a setting: did you mean http.port?"],
+    ["htp.port", "is not a setting: did you mean http.port?"],
+    ["port", "is not a setting: did you mean http.port or hub.port?"],
+    ["nothing.at", expect.stringContaining("is not a setting; the sections are service, node, ")],
+    ["--set http.port", form],
+    ["--set …", form],
+    ["--set state.password…", form],
+  ]);
 });
 
 const REFUSED: readonly [key: string, texts: readonly string[]][] = [

@@ -93,7 +93,8 @@ test("locks the directory within one process too, and releases it once", () => {
 
 test("a directory that cannot be created or locked is the operator's fault, and the message names it", () => {
   writeFileSync(join(root, "file"), "");
-  expect(() => openDataDir(join(root, "file"))).toThrow(UserError);
+  const isFile = new UserError(`data directory ${join(root, "file")} is not a directory`);
+  expect(() => openDataDir(join(root, "file"))).toThrow(isFile);
   expect(() => openDataDir(join(root, "file", "below"))).toThrow(
     `data directory ${join(root, "file", "below")}`,
   );

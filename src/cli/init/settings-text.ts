@@ -3,6 +3,7 @@ import { isLoopbackHost } from "../../config/formats.ts";
 import { secretKindOf } from "../../config/secret-settings.ts";
 import { isSecretValue } from "../../config/secrets.ts";
 import { findSetting } from "../../config/settings/settings.ts";
+import { FORM_OF_SET, noSuchSetting, shownSet } from "../../config/unknown-names.ts";
 import { parseText, tomlValue } from "../../config/values.ts";
 import { UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";
@@ -132,11 +133,12 @@ function sectionText([section, lines]: [string, Map<string, Line>]): string {
 
 function readSet(text: string): [key: string, value: unknown] {
   const at = text.indexOf("=");
-  const key = text.slice(0, Math.max(at, 0));
+  if (at < 1) throw new UserError(`${shownSet(text)} ${FORM_OF_SET}`);
+  const key = text.slice(0, at);
   const value = text.slice(at + 1);
   const setting = findSetting(key);
   if (!setting && findSetting(key.replace(/_file$/, ""))) return [key, resolve(value)];
-  if (!setting) throw new UserError(`--set ${key || text} names no setting: write section.key=value`);
+  if (!setting) throw new UserError(`--set ${key} ${noSuchSetting(key, key.split(".", 1)[0] ?? "")}`);
   const flag = SETTINGS_WITH_FLAGS.get(key);
   if (flag !== undefined) throw new UserError(`--set ${key}: init has ${flag} for it`);
   return [key, parseText(setting.schema, value)];

@@ -69,10 +69,13 @@ function namedFile(input: ConfigInput, name: string, by: string): SettingsFile {
   try {
     const text = input.readFile(path, look);
     if (text !== undefined) return { path, text, isPublic: isPublic(mode), problems: [], warnings: [] };
-    return { ...nothing, problems: [{ key: name, source: by, message: "does not exist" }] };
+    return {
+      ...nothing,
+      problems: [{ key: "settings file", source: by, message: `${path} does not exist` }],
+    };
   } catch (cause) {
-    const message = `cannot be read: ${reasonOf(cause)}`;
-    return { ...nothing, problems: [{ key: path, source: by, message }] };
+    const message = `${path} cannot be read: ${reasonOf(cause)}`;
+    return { ...nothing, problems: [{ key: "settings file", source: by, message }] };
   }
 }
 

@@ -13,6 +13,8 @@ import { UserError } from "../../lib/failure.ts";
 
 const { O_NOFOLLOW: NOFOLLOW, O_NONBLOCK: NONBLOCK } = constants;
 const MAX_FILE_BYTES = 1024 * 1024;
+/** The second: a file has the name of the directory. */
+const MISSING = new Set(["ENOENT", "ENOTDIR"]);
 const DATABASES = /\/(lock|[^/]+\.db)(-\w+)?$/;
 
 /** The owner of a file and its permissions. */
@@ -56,7 +58,7 @@ export function readSmallFile(path: string, look?: (facts: FileFacts) => void): 
     const asFound = (linkUid === undefined ? NOFOLLOW : 0) | (found.isFile() ? NONBLOCK : 0);
     file = openSync(path, constants.O_RDONLY | asFound);
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
+    if (cause instanceof Error && "code" in cause && MISSING.has(String(cause.code))) return undefined;
     throw cause;
   }
   try {

@@ -28,3 +28,9 @@ test("neither a database nor the lock of a data directory is opened, also throug
     dataDir.release();
   }
 });
+
+test("a file in a directory that is a file itself is missing", () => {
+  using dir = tempDir();
+  writeFileSync(join(dir.path, "data"), "");
+  expect(readSmallFile(join(dir.path, "data", "settings.toml"))).toBeUndefined();
+});

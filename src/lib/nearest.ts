@@ -1,0 +1,40 @@
+const MAX_EDITS = 3;
+/** Of the longer word. Short words need fewer edits to become any other. */
+const MAX_EDITED_SHARE = 0.4;
+
+/**
+ * Returns the candidate that a misspelt word most likely means: the first of those that the fewest edits separate from it, whatever their
+ * case. Undefined if none is near.
+ */
+export function nearestOf(word: string, candidates: Iterable<string>): string | undefined {
+  let nearest: string | undefined;
+  let fewest = MAX_EDITS + 1;
+  for (const candidate of candidates) {
+    const length = Math.max(word.length, candidate.length);
+    if (Math.abs(word.length - candidate.length) >= fewest) continue;
+    const edits = editsBetween(word.toLowerCase(), candidate.toLowerCase());
+    if (edits >= fewest || edits > length * MAX_EDITED_SHARE) continue;
+    nearest = candidate;
+    fewest = edits;
+  }
+  return nearest;
+}
+
+/** Counts the insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
+function editsBetween(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = at(last, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swapped = isSwap ? at(beforeLast, j - 2) + 1 : replaced;
+      row.push(Math.min(at(last, j) + 1, at(row, j - 1) + 1, replaced, swapped));
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return at(last, to.length);
+}
+
+const at = (row: readonly number[], index: number) => row[index] ?? Number.POSITIVE_INFINITY;
