@@ -8,6 +8,7 @@ import { registerManifest } from "./client/manifest.ts";
 import { registerMcp } from "./client/mcp.ts";
 import { registerQuickAuth } from "./client/quick-auth.ts";
 import { registerSign } from "./client/sign.ts";
+import { withCommandName } from "./command-name.ts";
 import { registerConfig } from "./config.ts";
 import { type CommandContext, collect, flagsOf } from "./context.ts";
 import { registerBackup, registerRestore } from "./database/backup.ts";
@@ -41,46 +42,61 @@ import { registerState } from "./state/state.ts";
 import { toExit } from "./to-exit.ts";
 import { registerVersion } from "./version.ts";
 
-/** Registers the commands. Each imports its dependencies when it runs, so that help and version stay fast. */
-const COMMANDS = [
-  registerServe,
-  registerInit,
-  registerDoctor,
-  registerImport,
-  registerExport,
-  registerMigrate,
-  registerVerify,
-  registerIndex,
-  registerUpstream,
-  registerBackup,
-  registerRestore,
-  registerSnapshot,
-  registerChannels,
-  ...(leftOut.includes("scores") ? [] : [registerScores]),
-  registerConfig,
-  registerConsole,
-  registerQuickAuth,
-  registerOperations,
-  registerManifest,
-  registerTokens,
-  registerState,
-  registerNodes,
-  registerIncidents,
-  registerNotices,
-  registerSigner,
-  registerBans,
-  registerSign,
-  registerOpenApi,
-  registerHealthcheck,
-  registerDemo,
-  registerDemoClient,
-  registerListen,
-  registerReplayApp,
-  ...(leftOut.includes("mcp") ? [] : [registerMcp]),
-  registerCompletion,
-  registerVersion,
-  registerDatabaseTask,
-  registerPlaceTask,
+type Register = (program: Command, context: CommandContext) => void;
+
+/**
+ * Registers the commands, by the headings of the help. Each imports its dependencies when it runs, so that help and version stay fast.
+ */
+const COMMANDS: readonly (readonly [heading: string, registers: readonly Register[]])[] = [
+  [
+    "Run a node:",
+    [registerServe, registerInit, registerDoctor, registerConfig, registerConsole, registerHealthcheck],
+  ],
+  [
+    "Data of a node:",
+    [
+      registerImport,
+      registerExport,
+      registerMigrate,
+      registerVerify,
+      registerIndex,
+      registerUpstream,
+      registerChannels,
+      ...(leftOut.includes("scores") ? [] : [registerScores]),
+      registerBackup,
+      registerRestore,
+      registerSnapshot,
+    ],
+  ],
+  [
+    "State of a node, or of nodes that share it:",
+    [registerState, registerNodes, registerIncidents, registerNotices, registerTokens, registerQuickAuth],
+  ],
+  [
+    "Signed calls to any node:",
+    [registerOperations, registerManifest, registerSigner, registerBans, registerSign],
+  ],
+  [
+    "Develop an app:",
+    [
+      registerDemo,
+      registerDemoClient,
+      registerListen,
+      registerReplayApp,
+      ...(leftOut.includes("mcp") ? [] : [registerMcp]),
+      registerOpenApi,
+    ],
+  ],
+  [
+    "This program:",
+    [
+      registerCompletion,
+      registerVersion,
+      (program) => void program.helpCommand(true),
+      registerDatabaseTask,
+      registerPlaceTask,
+    ],
+  ],
 ];
 
 /**
@@ -96,7 +112,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     return context.exitCode;
   } catch (fault) {
     const { exitCode, message } = toExit(fault);
-    if (message !== "") printError(message);
+    if (message !== "") printError(withCommandName(message));
     return exitCode;
   } finally {
     await flushOutput();
@@ -107,7 +123,10 @@ export async function runProgram(args: readonly string[]): Promise<number> {
 export function createProgram(): { readonly program: Command; readonly context: CommandContext } {
   const program = createRoot();
   const context: CommandContext = { exitCode: EXIT_OK, flags: () => flagsOf(program) };
-  for (const register of COMMANDS) register(program, context);
+  for (const [heading, registers] of COMMANDS) {
+    program.commandsGroup(heading);
+    for (const register of registers) register(program, context);
+  }
   addExamples(program);
   return { program, context };
 }
@@ -130,7 +149,6 @@ function createRoot(): Command {
           .argParser(collect)
           .default([], "none"),
       )
-      .configureHelp({ showGlobalOptions: true })
       .showHelpAfterError("(--help lists the commands and options)")
       // A library that ends the process would prevent flushing; runProgram returns the exit code.
       .exitOverride()

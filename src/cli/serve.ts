@@ -5,6 +5,7 @@ import { hostOfUrl, upstreamUrls } from "../config/upstream-urls.ts";
 import type { SetUp, SetUpStep, SetUpWish } from "../console/setup/set-up.ts";
 import { loadOnce } from "../lib/promises.ts";
 import type { StartWithout } from "../node/console/started-settings.ts";
+import { withCommandName } from "./command-name.ts";
 import type { CommandContext } from "./context.ts";
 import type { SetUpDeps } from "./init/set-up.ts";
 import { print } from "./output.ts";
@@ -105,6 +106,7 @@ export function registerServe(program: Command, context: CommandContext): void {
           hasServed = true;
           if (common.shutdown.signal.aborted) return;
           const { service, console: pages, log } = common.config;
+          if (!served.isSetUp) common.log.warn(notSetUpText(service.ready_when_empty));
           const { basePath } = serviceNames(service.name);
           const places = { ...served, basePath, hasConsole: pages.enabled };
           // A terminal has a human reader, unless the operator has chosen JSON.
@@ -148,6 +150,13 @@ function lazySetUp(deps: SetUpDeps): SetUp {
   const load = loadOnce(async () => (await import("./init/set-up.ts")).createSetUp(deps));
   const step = (name: SetUpStep) => async (wish: SetUpWish) => (await load())[name](wish);
   return { test: step("test"), estimate: step("estimate"), check: step("check"), apply: step("apply") };
+}
+
+/** Says why every response of a new node is empty. */
+function notSetUpText(isReady: boolean): string {
+  const effect = isReady ? "its lists are empty" : "/ready is 503";
+  const text = `The node has no data and follows no node, so ${effect}: stop it, and run \`svc init\` to choose the users that it serves, or \`svc serve --demo\` for a demo network`;
+  return withCommandName(text);
 }
 
 /** Returns the settings with all followed nodes allowed as sources for filling the index. */

@@ -28,7 +28,7 @@ export function noResponseReason(url: URL, cause: unknown): string {
   switch (code) {
     case "ECONNREFUSED":
     case "ConnectionRefused":
-      return `no node listens at ${url.origin}: start one (${programName} serve), or name the URL of another`;
+      return `no node listens at ${url.origin}: start one with \`${programName} serve\`, or name the URL of another`;
     case "ENOTFOUND":
       return `the name ${url.hostname} is not known to DNS`;
     case "ECONNRESET":

@@ -9,6 +9,8 @@ export interface Served {
   /** Undefined if the hub is disabled. */
   readonly hubAddress: string | undefined;
   readonly isDemo: boolean;
+  /** False for a node that has no data and follows no other. */
+  readonly isSetUp: boolean;
   /** The one-time code that opens the set-up of an empty node. */
   readonly setUpCode: string | undefined;
 }

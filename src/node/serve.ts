@@ -46,7 +46,7 @@ import { startHttpWorkers } from "./threads/http-workers.ts";
 import { createNodeWorkers } from "./threads/node-workers.ts";
 import { createThreads } from "./threads/threads.ts";
 import { scheduleUpstreamWatch, watchUpstream } from "./threads/upstream-watch.ts";
-import { notSetUpReason } from "./watch/checks.ts";
+import { isSetUp, notSetUpReason } from "./watch/checks.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./watch/liveness.ts";
 import { scheduleStateWatch } from "./watch/state-watch.ts";
 import { createDamageReports, scheduleStorageWatch } from "./watch/storage-watch.ts";
@@ -236,7 +236,6 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   signalLife(shutdown);
   await starting.stop();
   dataDir.announce(httpUrl);
-
   if (isRanked) await Promise.all([start("ingest"), start("ranking")]);
   const follow = async () => {
     if (!upstream) return;
@@ -295,6 +294,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     httpUrl,
     hubAddress: hubPort === undefined ? undefined : `${config.hub.host}:${hubPort}`,
     isDemo: isDemo(db),
+    isSetUp: isSetUp(config, db),
     setUpCode: consoleNode?.setUpCode(),
   };
 }

@@ -3,6 +3,7 @@ import { chmodSync } from "node:fs";
 import { isPlainOverNetwork, listenerUrl, nodeUrl } from "../../src/cli/client/node-url.ts";
 import { recordsTable, recordTable } from "../../src/cli/operations/table.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
+import { compiledFile } from "../support/compiled-program.ts";
 import {
   ALLOWED_URL,
   custodyKey,
@@ -240,7 +241,7 @@ describe("a node that does not respond properly", () => {
     const { exitCode, out, errors } = await listAt(url);
     expect({ exitCode, out }).toEqual({ exitCode: 75, out: "" });
     expect(errors).toBe(
-      `error: no node listens at ${url}: start one (svc serve), or name the URL of another\n`,
+      `error: no node listens at ${url}: start one with \`${compiledFile} serve\`, or name the URL of another\n`,
     );
   });
 

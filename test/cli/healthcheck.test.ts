@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { probeUrl } from "../../src/cli/client/healthcheck.ts";
 import { listenerUrl } from "../../src/cli/client/node-url.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
+import { compiledFile } from "../support/compiled-program.ts";
 import { run } from "./run.ts";
 
 /** An instance that is alive, and ready or not. It records the requested paths. */
@@ -66,7 +67,7 @@ test("exits with 1 when the instance does not respond in time, or is not running
   expect(await run(["healthcheck", missing])).toEqual({
     exitCode: 1,
     out: "",
-    errors: `error: no node listens at ${missing}: start one (svc serve), or name the URL of another\n`,
+    errors: `error: no node listens at ${missing}: start one with \`${compiledFile} serve\`, or name the URL of another\n`,
   });
 });
 

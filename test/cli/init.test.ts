@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { followedFids } from "../../src/config/files/fid-file.ts";
 import { readSmallFile } from "../../src/config/files/small-file.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { compiledProgram } from "../support/compiled-program.ts";
+import { compiledFile, compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { type RunningNode, startNode } from "../support/program.ts";
 import { makeChain } from "../support/upstream/chain.ts";
@@ -40,7 +40,7 @@ describe("svc init by flags", () => {
     using dir = emptyDir();
     const ended = await run(["init", "--demo"], { cwd: dir.path });
     expect(ended).toMatchObject({ exitCode: 0, errors: "" });
-    expect(ended.out).toEndWith("Next:\n  svc doctor\n  svc serve --demo\n");
+    expect(ended.out).toEndWith(`Next:\n  ${compiledFile} doctor\n  ${compiledFile} serve --demo\n`);
     const file = join(dir.path, "svc.toml");
     expect(statSync(file).mode & 0o777).toBe(0o644);
     const options = { command: compiledProgram, dataDir: join(dir.path, "data"), args: ["--config", file] };
@@ -278,7 +278,7 @@ describe("svc init on a terminal", () => {
     ]);
     expect(unasked).toEqual([]);
     expect(exitCode).toBe(0);
-    expect(screen).toContain("svc serve");
+    expect(screen).toContain("/svc serve");
     const { upstream, data, http } = settingsOf(`${dir.path}/svc.toml`);
     expect(upstream).toMatchObject({ url: server.url, fids: [1, 2] });
     expect([data.dir, http.host]).toEqual([`${dir.path}/data`, "127.0.0.1"]);

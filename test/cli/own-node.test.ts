@@ -13,7 +13,7 @@ import { statePath } from "../../src/db/state/database.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { openDataDir } from "../../src/runtime/data-dir.ts";
 import { configWith } from "../runtime/config.ts";
-import { compiledProgram } from "../support/compiled-program.ts";
+import { compiledFile, compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { registerEvent } from "../support/events.ts";
 import { makeWallet, signedCast } from "../support/messages.ts";
@@ -82,11 +82,14 @@ describe("a node without data and upstream, with service.ready_when_empty = fals
       using state = new Database(statePath(other.path), { readonly: true });
       return state.query("SELECT node_id FROM node_logs").all().length;
     };
-    await (await start(false)).stop();
+    const unready = await start(false);
+    await unready.stop();
+    expect(unready.logs()).toContain("follows no node, so /ready is 503: stop it, and run `");
     expect(logs()).toBe(0);
     await using own = await start(true);
     expect((await fetch(`${own.url}/ready`)).status).toBe(200);
     expect(logs()).toBe(1);
+    expect(own.logs()).toContain("follows no node, so its lists are empty: stop it, and run `");
   });
 });
 
@@ -104,8 +107,7 @@ describe("a command next to the node of a data directory", () => {
     const { exitCode, errors } = await run([...beside, "--port", "1", "console"]);
     expect({ exitCode, errors }).toEqual({
       exitCode: 75,
-      errors:
-        "error: no node listens at http://127.0.0.1:1: start one (svc serve), or name the URL of another\n",
+      errors: `error: no node listens at http://127.0.0.1:1: start one with \`${compiledFile} serve\`, or name the URL of another\n`,
     });
   });
 

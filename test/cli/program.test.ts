@@ -22,7 +22,7 @@ test.each([
   const { exitCode, out, errors } = await run(args, { cwd: dir.path, env: BROKEN });
   expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: "" });
   expect(out).toStartWith("Usage: ");
-  expect(out).toContain("--config <file>");
+  expect(out).toContain("--config");
   expect(readdirSync(dir.path)).toEqual([]);
 });
 
@@ -111,6 +111,29 @@ describe("the help", () => {
       for (const name of ["SVC_<SECTION>_<KEY>_FILE", "SVC_CONFIG_FILE", KEY_VARIABLE, "SVC_HTTP_PORT"])
         expect(help).toContain(name);
     }
+  });
+
+  test("lists every command under a heading, and the global options only once", () => {
+    const helpOf = (command: Command) => {
+      let help = "";
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      return help;
+    };
+    const { program } = createProgram();
+    const headings = helpOf(program).match(/^[A-Z][\w ,]+:$/gm);
+    expect(headings).toEqual([
+      "Options:",
+      "Run a node:",
+      "Data of a node:",
+      "State of a node, or of nodes that share it:",
+      "Signed calls to any node:",
+      "Develop an app:",
+      "This program:",
+      "Examples:",
+      "Environment:",
+    ]);
+    for (const { path, command } of commands())
+      if (path !== "") expect(helpOf(command).match(/--log-format/g) ?? []).toEqual([]);
   });
 
   test("shows command lines that parse as their command", async () => {

@@ -76,6 +76,6 @@ describe("noResponseReason", () => {
 
   test("says how to start a node if none listens", async () => {
     const origin = `http://127.0.0.1:${CLOSED_PORT}`;
-    expect(await reasonAt(`${origin}/v1/info`)).toStartWith(`no node listens at ${origin}: start one (`);
+    expect(await reasonAt(`${origin}/v1/info`)).toStartWith(`no node listens at ${origin}: start one with `);
   });
 });

@@ -1,6 +1,8 @@
+import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { programName } from "../../version.ts";
+import { absoluteCommandOf, started } from "../command-name.ts";
 import type { CommandContext } from "../context.ts";
 import { print, printError } from "../output.ts";
 
@@ -78,20 +80,22 @@ async function writesOfProcess(compatPrefix: string | undefined, headerPrefix: s
   };
 }
 
-/** Returns the block that the agent reads. VS Code has its own name for the list. */
+/** Returns the block that the agent reads, which starts the program from any directory. VS Code has its own name for the list. */
 function configOf(
   client: (typeof CLIENTS)[number],
   url: URL,
   keyFile: string | undefined,
   write: boolean,
 ): object {
+  const [command, ...before] = absoluteCommandOf(started);
   const args = [
+    ...before,
     "mcp",
     "--url",
     url.href,
-    ...(keyFile === undefined ? [] : ["--key-file", keyFile]),
+    ...(keyFile === undefined ? [] : ["--key-file", resolve(keyFile)]),
     ...(write ? ["--write"] : []),
   ];
-  const entry = { type: "stdio", command: programName, args };
+  const entry = { type: "stdio", command, args };
   return { [client === "vscode" ? "servers" : "mcpServers"]: { [programName]: entry } };
 }

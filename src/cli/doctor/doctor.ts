@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";
+import { withCommandName } from "../command-name.ts";
 import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
 import type { Finding, Level } from "./finding.ts";
@@ -73,7 +74,11 @@ async function checkNode(context: CommandContext, { json = false }: DoctorOption
     findings = settingsFindings(fault.problems);
   }
   const isFit = findings.every(({ level }) => level !== "fail");
-  print(json ? `${JSON.stringify({ ok: isFit, findings }, null, 2)}\n` : formatFindings(findings));
+  print(
+    json
+      ? `${JSON.stringify({ ok: isFit, findings }, null, 2)}\n`
+      : withCommandName(formatFindings(findings)),
+  );
   context.exitCode = isFit ? EXIT_OK : EXIT_USER;
 }
 

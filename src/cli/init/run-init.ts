@@ -10,6 +10,7 @@ import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.
 import { systemClock } from "../../runtime/clock.ts";
 import { limitsOf } from "../../upstream/peers/network-place.ts";
 import { programName } from "../../version.ts";
+import { commandName } from "../command-name.ts";
 import type { CommandContext } from "../context.ts";
 import { formatUpstreamEstimate } from "../database/records/estimate-text.ts";
 import { followedNodeText, partText, wholeNetworkText } from "../doctor/costs.ts";
@@ -218,7 +219,7 @@ export async function costText({ choice, dataDir }: Wanted, { estimate }: Asked)
 
 function nextCommands({ choice, output }: Wanted): string[] {
   const found = [resolve(SETTINGS_FILE), SYSTEM_SETTINGS].includes(output);
-  const svc = found ? programName : `${programName} --config ${shellWord(output)}`;
+  const svc = found ? commandName : `${commandName} --config ${shellWord(output)}`;
   const isService = output === SYSTEM_SETTINGS && existsSync(SYSTEMD);
   // The unit's user has the name of the program.
   const doctor = isService ? `sudo -u ${programName} ${svc} doctor` : `${svc} doctor`;

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { commandName } from "../command-name.ts";
 import { OWNER_EXAMPLES } from "./owner-examples.ts";
 
 /** Working command lines, except for the ids, by command path; "" is the program itself. */
@@ -272,6 +273,8 @@ Environment:
 \`config defaults\` prints every setting. Flags override variables, and variables override the file.
 `;
 
+const GLOBAL_OPTIONS = `\nThe options of \`${commandName} --help\` are valid here too, such as --config, --data-dir and --set.`;
+
 /** The examples of the command at this path. */
 export function examplesOf(path: string): readonly string[] {
   return EXAMPLES[path] ?? [];
@@ -280,8 +283,9 @@ export function examplesOf(path: string): readonly string[] {
 /** Appends examples to the help of every command, and the environment variables to the program's. */
 export function addExamples(program: Command): void {
   const add = (command: Command, path: readonly string[]) => {
-    const lines = examplesOf(path.join(" ")).map((line) => `  ${program.name()} ${line}\n`);
+    const lines = examplesOf(path.join(" ")).map((line) => `  ${commandName} ${line}\n`);
     if (lines.length > 0) command.addHelpText("after", `\nExamples:\n${lines.join("").trimEnd()}`);
+    if (path.length > 0) command.addHelpText("after", GLOBAL_OPTIONS);
     for (const child of command.commands) add(child, [...path, child.name()]);
   };
   add(program, []);

@@ -41,8 +41,8 @@ export function readOperatorToken(dataDir: string): string {
 
 function missingToken(dataDir: string): string {
   if (existsSync(dataDir) && !mayEnter(dataDir))
-    return `the data directory ${dataDir} is for the user of its node alone: run this as that user, as in sudo -u ${programName} ${programName} console`;
-  return `no node has started over the data directory ${dataDir}: start one (${programName} serve), name its --data-dir, or set console.operator_token for one elsewhere`;
+    return `the data directory ${dataDir} is for the user of its node alone: run this as that user, as in \`sudo -u ${programName} ${programName} console\``;
+  return `no node has started over the data directory ${dataDir}: start one with \`${programName} serve\`, name its --data-dir, or set console.operator_token for one elsewhere`;
 }
 
 function mayEnter(dir: string): boolean {

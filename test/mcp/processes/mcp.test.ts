@@ -291,18 +291,18 @@ describe("MCP of the compiled program", () => {
     expect(await response.json()).toEqual({ message: "send one message a request: batches are not served" });
   });
 
-  test("prints a block for each client that names the program and the node", () => {
+  test("prints a block for each client with the paths of the program and the key file, and the node", () => {
     writeFileSync(`${dir.path}/key`, "svc_key\n");
     for (const [client, list] of [
       ["claude", "mcpServers"],
       ["cursor", "mcpServers"],
       ["vscode", "servers"],
     ] as const) {
-      const flags = ["mcp", "--url", node.url, "--key-file", `${dir.path}/key`, "--print-config", client];
+      const flags = ["mcp", "--url", node.url, "--key-file", "key", "--print-config", client];
       const { stdout } = Bun.spawnSync([...compiledProgram, ...flags], { cwd: dir.path });
       expect(JSON.parse(stdout.toString())[list].svc).toEqual({
         type: "stdio",
-        command: "svc",
+        command: compiledFile,
         args: ["mcp", "--url", `${node.url}/`, "--key-file", `${dir.path}/key`],
       });
     }
