@@ -63,6 +63,15 @@ test("an alias is one line that names its operation", () => {
   });
 });
 
+test("groups are in the order in which developers look for them, those of operators last", () => {
+  const [native = [], compat = []] = documents.map(({ tags }) =>
+    (tags as JsonObject[]).map(({ name }) => String(name)),
+  );
+  for (const names of [native, compat])
+    expect(names.slice(0, 4)).toEqual(["Users", "Casts", "Feeds", "Channels"]);
+  expect(native.at(-1)).toBe("Operations");
+});
+
 test("tags have no prefix, and every reference is to a component of the same document", () => {
   for (const document of documents) {
     const tags = (document.tags as JsonObject[]).map(({ name }) => String(name));

@@ -42,7 +42,7 @@ test("has a title, a version and a server", () => {
   expect(document.openapi).toBe("3.1.0");
   expect(document.info).toMatchObject({ title: "Svc API", version: "1.2.3" });
   expect(document.servers).toEqual([{ url: "/", description: "This server" }]);
-  expect(document.tags).toEqual([{ name: "Operations" }, { name: "Samples" }]);
+  expect(document.tags).toEqual([{ name: "Samples" }, { name: "Operations" }]);
 });
 
 describe("every operation", () => {

@@ -29,14 +29,41 @@ function withRuntimeErrors({ responses, ...operation }: JsonObject): JsonObject 
   };
 }
 
-/** Returns every tag in order of first use. Swagger UI shows the groups in this order. */
+/** The groups that most readers look for, and the one that only operators do. */
+const FIRST_TAGS = ["Users", "Casts", "Feeds"];
+const LAST_TAG = "Operations";
+
+/** Returns the name of a tag without the prefix of its API. */
+export function nameOfTag(tag: string): string {
+  return tag.replace(/^[^:]*: /, "");
+}
+
+/** Returns the place of a tag among those of its prefix. */
+function rankOf(tag: string): number {
+  const at = FIRST_TAGS.indexOf(nameOfTag(tag));
+  return at >= 0 ? at : FIRST_TAGS.length;
+}
+
+/** Returns the tags of each prefix after one another, in order of first use but for those with a place of their own. */
+function inReadingOrder(tags: readonly string[]): string[] {
+  const groups = new Map<string, string[]>();
+  for (const tag of tags) {
+    const prefix = tag === LAST_TAG ? LAST_TAG : (/^([^:]*): /.exec(tag)?.[1] ?? "");
+    groups.set(prefix, [...(groups.get(prefix) ?? []), tag]);
+  }
+  const last = groups.get(LAST_TAG) ?? [];
+  groups.delete(LAST_TAG);
+  return [...groups.values(), last].flatMap((group) => group.toSorted((a, b) => rankOf(a) - rankOf(b)));
+}
+
+/** Returns every tag in the order in which Swagger UI shows the groups. */
 function usedTags(paths: JsonObject, compatPrefixes: readonly string[]): Json[] {
   const operations = Object.values(paths).flatMap((item) => (isObject(item) ? Object.values(item) : []));
   const tags = operations.flatMap((value) =>
     isObject(value) && Array.isArray(value.tags) ? value.tags : [],
   );
-  return [...new Set(tags)].map((name): JsonObject => {
-    const prefix = compatPrefixes.find((one) => String(name).startsWith(`${one}: `));
+  return inReadingOrder([...new Set(tags.map(String))]).map((name): JsonObject => {
+    const prefix = compatPrefixes.find((one) => name.startsWith(`${one}: `));
     if (prefix === undefined) return { name };
     return { name, description: `Under \`${basePathOf(prefix)}\`, in the shape of the hosted API` };
   });

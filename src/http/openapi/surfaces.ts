@@ -1,6 +1,7 @@
 import { isRelayPath } from "../policy.ts";
 import { ALIASES_KEYWORD } from "./aliases.ts";
 import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./document.ts";
+import { nameOfTag } from "./publish.ts";
 
 /** A part of the interface with a separate document. */
 export interface DocumentedSurface {
@@ -34,9 +35,7 @@ export function documentOfSurface(
     if (!isWithin(path) || !isObject(item)) continue;
     for (const [method, operation] of Object.entries(item)) {
       if (!isObject(operation)) continue;
-      const own = (Array.isArray(operation.tags) ? operation.tags : []).map((tag) =>
-        String(tag).replace(/^[^:]*: /, ""),
-      );
+      const own = (Array.isArray(operation.tags) ? operation.tags : []).map((tag) => nameOfTag(String(tag)));
       for (const tag of own) tags.add(tag);
       paths[path] = { ...paths[path], [method]: { ...operation, tags: own } };
       for (const alias of aliasesOf(operation)) {
@@ -49,10 +48,20 @@ export function documentOfSurface(
   return {
     ...rest,
     info: { ...document.info, title: surface.title },
-    tags: [...tags].map((name) => ({ name })),
+    tags: namesOf(document.tags)
+      .filter((name) => tags.has(name))
+      .map((name) => ({ name })),
     ...own,
     components: usedComponents(components, own),
   };
+}
+
+/** Returns the names of tags without their prefixes, in order. */
+function namesOf(tags: Json | undefined): string[] {
+  const names = (Array.isArray(tags) ? tags : []).map((tag) =>
+    isObject(tag) ? nameOfTag(String(tag.name)) : "",
+  );
+  return [...new Set(names)];
 }
 
 function aliasesOf({ [ALIASES_KEYWORD]: aliases }: JsonObject): string[] {
