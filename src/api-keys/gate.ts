@@ -1,6 +1,13 @@
 import type { StaleReason } from "../auth/owners/custody.ts";
 import { basePathOf, type ServiceNames } from "../config/names.ts";
-import { ANONYMOUS, type ApiKeyCaller, invalidKey, missingScope, type Scope } from "../http/caller.ts";
+import {
+  ANONYMOUS,
+  type ApiKeyCaller,
+  invalidKey,
+  keyRequired,
+  missingScope,
+  type Scope,
+} from "../http/caller.ts";
 import { ApiError } from "../http/errors.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Gate } from "../http/gate.ts";
@@ -132,7 +139,7 @@ export function createGate(deps: GateDeps): Gate {
     const caller = await find();
     if (caller === undefined) {
       if (text !== undefined) limits.count(exchange, "unknownKeys");
-      throw new ApiError("unauthorized", "a valid API key is required", {
+      throw new ApiError("unauthorized", keyRequired("authorization: Bearer"), {
         code: "invalid_key",
         scheme: "Bearer",
       });

@@ -22,6 +22,13 @@ const SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
 /** A contract wallet decides itself what it accepts, up to 4096 bytes. */
 const ANY_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
 
+/** What the headers contain, for their errors. */
+const FID_FORM = "the fid that acts, in decimal";
+const OP_FORM = "the name of the operation";
+const TIME_FORM = "the time in unix seconds";
+const hexForm = (digits: number) => `0x and ${digits} hexadecimal digits`;
+const HELP = "an owner signs this request (docs/apps-and-push.md#sign-requests)";
+
 /**
  * Creates the reader of the headers, whose names have the service's prefix. The reader throws 401 if a header is missing or malformed.
  */
@@ -29,16 +36,22 @@ export function createSignedHeadersReader(
   names: ServiceNames,
   takesAnySignature = false,
 ): (headers: Headers) => SignedHeaders {
-  const header = <T>(suffix: string, decode: (text: string) => T | undefined) =>
-    headerReader(names.headerPrefix + suffix, decode);
+  const header = <T>(suffix: string, form: string, decode: (text: string) => T | undefined) =>
+    headerReader(names.headerPrefix + suffix, form, decode);
   const matching = (pattern: RegExp) => (text: string) =>
     pattern.test(text) ? Uint8Array.from(Buffer.from(text.slice(2), "hex")) : undefined;
 
-  const fid = header("Fid", parseFid);
-  const op = header("Op", decodeOp);
-  const signedAt = header("Signed-At", (text) => (UNIX_SECS.test(text) ? Number(text) : undefined));
-  const nonce = header("Nonce", matching(NONCE));
-  const signature = header("Signature", matching(takesAnySignature ? ANY_SIGNATURE : SIGNATURE));
+  const fid = header("Fid", FID_FORM, parseFid);
+  const op = header("Op", OP_FORM, decodeOp);
+  const signedAt = header("Signed-At", TIME_FORM, (text) =>
+    UNIX_SECS.test(text) ? Number(text) : undefined,
+  );
+  const nonce = header("Nonce", hexForm(64), matching(NONCE));
+  const signature = header(
+    "Signature",
+    takesAnySignature ? "0x and hexadecimal digits" : hexForm(130),
+    matching(takesAnySignature ? ANY_SIGNATURE : SIGNATURE),
+  );
 
   return (headers) => ({
     fid: fid(headers),
@@ -53,12 +66,17 @@ export function createSignedHeadersReader(
 const MAX_OP_CHARS = 64;
 
 /** Returns a reader of one header of a signed request. It throws 401 if the header is missing or `decode` returns undefined. */
-function headerReader<T>(name: string, decode: (text: string) => T | undefined): (headers: Headers) => T {
+function headerReader<T>(
+  name: string,
+  form: string,
+  decode: (text: string) => T | undefined,
+): (headers: Headers) => T {
   return (headers) => {
     const text = headers.get(name);
-    if (text === null) throw new ApiError("unauthorized", `missing header ${name}`);
+    if (text === null) throw new ApiError("unauthorized", `missing header ${name} (${form}): ${HELP}`);
     const decoded = decode(text);
-    if (decoded === undefined) throw new ApiError("unauthorized", `malformed header ${name}`);
+    if (decoded === undefined)
+      throw new ApiError("unauthorized", `malformed header ${name}: must be ${form}`);
     return decoded;
   };
 }
@@ -90,16 +108,18 @@ const SESSION_SIGNATURE = /^0x[0-9a-fA-F]{128}$/;
  * Creates the reader of the headers, whose names have the service's prefix. The reader throws 401 if a header is missing or malformed.
  */
 export function createSessionHeadersReader(names: ServiceNames): (headers: Headers) => SessionHeaders {
-  const header = <T>(suffix: string, decode: (text: string) => T | undefined) =>
-    headerReader(names.headerPrefix + suffix, decode);
+  const header = <T>(suffix: string, form: string, decode: (text: string) => T | undefined) =>
+    headerReader(names.headerPrefix + suffix, form, decode);
   const matching = (pattern: RegExp) => (text: string) => (pattern.test(text) ? text : undefined);
 
-  const sessionId = header("Session", matching(SESSION_ID));
-  const fid = header("Fid", parseFid);
-  const op = header("Op", decodeOp);
-  const signedAt = header("Signed-At", (text) => (SESSION_UNIX_SECS.test(text) ? Number(text) : undefined));
-  const nonce = header("Nonce", matching(SESSION_NONCE));
-  const signature = header("Signature", (text) =>
+  const sessionId = header("Session", "the 16 characters of a session's id", matching(SESSION_ID));
+  const fid = header("Fid", FID_FORM, parseFid);
+  const op = header("Op", OP_FORM, decodeOp);
+  const signedAt = header("Signed-At", TIME_FORM, (text) =>
+    SESSION_UNIX_SECS.test(text) ? Number(text) : undefined,
+  );
+  const nonce = header("Nonce", `${hexForm(64)} in lower case`, matching(SESSION_NONCE));
+  const signature = header("Signature", hexForm(128), (text) =>
     SESSION_SIGNATURE.test(text) ? Uint8Array.from(Buffer.from(text.slice(2), "hex")) : undefined,
   );
 

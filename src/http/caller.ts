@@ -28,8 +28,11 @@ export type Caller = { readonly kind: "anonymous" } | ApiKeyCaller;
 
 export const ANONYMOUS: Caller = { kind: "anonymous" };
 
-/** One message for all causes, so that it reveals nothing about the key. */
-export const invalidKey = (message = "a valid API key is required") =>
+/** One message for all causes, so that it reveals nothing about the key. `header` is how the client sends it. */
+export const keyRequired = (header: string) =>
+  `a valid API key is required: send "${header} <key>" (docs/api-keys.md#make-a-key)`;
+
+export const invalidKey = (message = keyRequired("x-api-key:")) =>
   new ApiError("unauthorized", message, { code: "invalid_key" });
 
 /** Returns the error for a valid key without the scope. */

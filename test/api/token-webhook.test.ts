@@ -449,7 +449,7 @@ describe("order of validation", () => {
 
   test.each([
     ["", "missing request body"],
-    ["{", "request body is not valid JSON"],
+    ["{", "request body is not valid JSON: it ends at line 1, column 2"],
     ["null", "body: expected object"],
     ["[]", "body: expected object"],
     ["{}", "missing field header"],

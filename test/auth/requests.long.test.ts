@@ -330,12 +330,16 @@ describe.each(requests.map((request, at) => ({ ...request, at })))("$method $pat
       const { [name]: _left, ...others } = headers;
       expect(await signed.send(good(), others)).toEqual({
         status: 401,
-        body: { message: `missing header ${name}` },
+        body: {
+          message: expect.stringMatching(
+            new RegExp(`^missing header ${name} \\(.+\\): an owner signs this request`),
+          ),
+        },
       });
       for (const value of values) {
         expect(await signed.send(good(), { ...headers, [name]: value })).toEqual({
           status: 401,
-          body: { message: `malformed header ${name}` },
+          body: { message: expect.stringMatching(new RegExp(`^malformed header ${name}: must be `)) },
         });
       }
     }
@@ -449,7 +453,11 @@ describe("the signature covers the body to the byte", () => {
   test("bytes that are not UTF-8 are verified as bytes, and then 400", async () => {
     const body = Uint8Array.of(0x22, 0xff, 0x22);
     const call = { method: "POST", path: "/frame/app", fid: 6, body } as const;
-    await expectRefusedAndSpent(() => signed.call(call), 400, "request body is not valid JSON");
+    await expectRefusedAndSpent(
+      () => signed.call(call),
+      400,
+      "request body is not valid JSON: it is not UTF-8",
+    );
     await expectRefused(() => signed.call({ ...call, wallet: custodyWallet(4) }), 401);
   });
 

@@ -279,7 +279,11 @@ describe("check 21: the checks of a request, in their order", () => {
   test("a custody signature next to a session header is 401: no credential replaces another", async () => {
     const custody = await signedHeaders({ ...LIST, fid: 3, signedAt: signed.nowSecs() });
     const headers = { ...custody, "X-Svc-Session": operating.sessionId };
-    await expectNoTrace(() => signed.send(LIST, headers), 401, "malformed header X-Svc-Signature");
+    await expectNoTrace(
+      () => signed.send(LIST, headers),
+      401,
+      "malformed header X-Svc-Signature: must be 0x and 128 hexadecimal digits",
+    );
     await expectNoTrace(() => signed.send(LIST, { ...custody, "X-Svc-Session": "" }), 401);
   });
 
@@ -633,7 +637,7 @@ test("check 26: without sessions their routes are 404, and their header is ignor
   const bySession = sessionHeaders(operating, { ...LIST, signedAt: off.nowSecs() });
   expect(await off.send(LIST, bySession)).toEqual({
     status: 401,
-    body: { message: "malformed header X-Svc-Signature" },
+    body: { message: "malformed header X-Svc-Signature: must be 0x and 130 hexadecimal digits" },
   });
   expect(off.rowCounts()).toMatchObject({ sessions: 0, nonces: 1 });
 });

@@ -142,15 +142,15 @@ describe("400 names the parameter or the field", () => {
   test.each(
     namedByMessage<string>([
       ["", "missing request body"],
-      ["{", "request body is not valid JSON"],
-      ["name=a", "request body is not valid JSON"],
+      ["{", "request body is not valid JSON: it ends at line 1, column 2"],
+      ["name=a", "request body is not valid JSON: unexpected character at line 1, column 1"],
       ["[]", "body: expected object"],
       ["null", "body: expected object"],
       ["{}", "missing field name"],
       ['{"name":""}', "name: expected string length greater or equal to 1"],
       ['{"name":"a","size":-1}', "size: expected integer to be greater or equal to 0"],
       ['{"name":"a","other":1}', "unknown field other"],
-      ["[".repeat(30_000), "request body is not valid JSON"],
+      ["[".repeat(30_000), "request body is not valid JSON: it ends at line 1, column 30001"],
     ]),
   )("POST is 400: %s", async (_name, body, message) => {
     await expectError(await fetch(http.api("/notes"), { method: "POST", body }), 400, message);
@@ -159,7 +159,7 @@ describe("400 names the parameter or the field", () => {
   test("rejects invalid UTF-8 as invalid JSON", async () => {
     const body = new Uint8Array([...Buffer.from('{"name":"'), 0xc3, 0x28, ...Buffer.from('"}')]);
     const response = await fetch(http.api("/notes"), { method: "POST", body });
-    await expectError(response, 400, "request body is not valid JSON");
+    await expectError(response, 400, "request body is not valid JSON: it is not UTF-8");
   });
 
   test("truncates a field name sent by the client", async () => {
@@ -189,7 +189,7 @@ test("parses a body as JSON whatever its content type, and uses the handler's st
 test("a route group's policy determines the shape of all its errors", async () => {
   const post = (path: string, init: RequestInit) => fetch(http.api(path), { method: "POST", ...init });
   const cases: [Response, number, string][] = [
-    [await post("/frame/webhook/app1", { body: "{" }), 400, "request body is not valid JSON"],
+    [await post("/frame/webhook/app1", { body: "{" }), 400, "request body is not valid JSON: it ends at line 1, column 2"],
     [
       await post("/frame/webhook/app1", { body: "x".repeat(65_537) }),
       413,

@@ -100,7 +100,7 @@ describe("an invalid signature is 401, whatever else is invalid", () => {
 
 describe("with a valid signature", () => {
   test.each([
-    ["POST", "", "{", "request body is not valid JSON"],
+    ["POST", "", "{", "request body is not valid JSON: it ends at line 1, column 2"],
     ["POST", "", undefined, "missing request body"],
     ["POST", "", "{}", "missing field name"],
     ["GET", "", undefined, "missing query parameter app_id"],

@@ -4,7 +4,8 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TransformDecodeError } from "@sinclair/typebox/value";
 import type { Hold, Shortage } from "../../admission/budget.ts";
 import { joinSmallParts } from "../../lib/bytes.ts";
-import { parseJsonBytes } from "../../lib/json.ts";
+import { decodeUtf8, parseJsonBytes } from "../../lib/json.ts";
+import { jsonFaultText } from "../../lib/json-fault.ts";
 import { invalidKey } from "../caller.ts";
 import { ApiError } from "../errors.ts";
 import { type BodyIntake, clientKeyOf, type Exchange, exchangeOf } from "../exchange.ts";
@@ -270,8 +271,16 @@ export function captureBodyAfter(check: (context: CredentialsContext) => Promise
 export function parseBody(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) throw new ApiError("badRequest", "missing request body");
   const value = parseJsonBytes(bytes);
-  if (value === undefined) throw new ApiError("badRequest", "request body is not valid JSON");
+  if (value === undefined)
+    throw new ApiError("badRequest", `request body is not valid JSON${placeOfFault(bytes)}`);
   return value;
+}
+
+/** Continues the sentence that a body is not JSON. It quotes nothing, because the message may be logged where the body must not. */
+function placeOfFault(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes);
+  const place = text === undefined ? "it is not UTF-8" : jsonFaultText(text);
+  return place === "" ? "" : `: ${place}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as core from "@farcaster/core";
 import { privateKeyToAccount } from "viem/accounts";
+import { keyRequired } from "../../../src/http/caller.ts";
 import { liveHashes } from "../../support/live-messages.ts";
 import { DEFAULT_TIMESTAMP, makeSigner, makeWallet, signedCast } from "../../support/messages.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
@@ -119,8 +120,8 @@ describe("POST /message", () => {
       const { status, headers, body } = await publish(cast("no"), { "x-api-key": apiKey });
       return [status, headers.get("x-error-code"), body.message];
     };
-    expect(await refused("")).toEqual([401, "invalid_key", "a valid API key is required"]);
-    expect(await refused("NONE")).toEqual([401, "invalid_key", "a valid API key is required"]);
+    expect(await refused("")).toEqual([401, "invalid_key", keyRequired("x-api-key:")]);
+    expect(await refused("NONE")).toEqual([401, "invalid_key", keyRequired("x-api-key:")]);
     expect(await refused(reader)).toEqual([403, "missing_scope", 'the key lacks the scope "write"']);
     expect(liveHashes(node.db)).not.toContain(hashOf(cast("no")));
   });

@@ -206,7 +206,10 @@ test("is 401 without a key, with an unknown or expired key, and with a webhook's
     ["/frame/notification_tokens", "GET"],
   ] as const) {
     const none = await ask(path, { method });
-    expect(none).toMatchObject({ status: 401, body: { message: "missing header x-api-key" } });
+    expect(none).toMatchObject({
+      status: 401,
+      body: { message: expect.stringMatching(/^missing header x-api-key: a send secret of the app/) },
+    });
   }
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import type { NeynarAPIClient } from "@neynar/nodejs-sdk";
+import { keyRequired } from "../../../src/http/caller.ts";
 import { documentedSigningAxios } from "../../support/document-signing.ts";
 import { expectMatchesOpenApi } from "../../support/openapi.ts";
 import { startSignedApi } from "../../support/signed-api.ts";
@@ -236,7 +237,7 @@ test("a webhook belongs to its signer, and other fids cannot access it", async (
 test("is 401 without a signature or a key, and 400 with a message for an invalid body", async () => {
   expect(await sdkError(sdkClient(api.api.url).fetchWebhooks())).toEqual({
     status: 401,
-    body: { message: "a valid API key is required" },
+    body: { message: keyRequired("x-api-key:") },
   });
   const refused = async (overrides: object) => sdkError(client.publishWebhook({ ...fields, ...overrides }));
   expect(await refused({ subscription: undefined })).toEqual({

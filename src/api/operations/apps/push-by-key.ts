@@ -21,7 +21,7 @@ import {
   presentCompatCampaign,
   presentSend,
 } from "./push-by-key-responses.ts";
-import { executeSend, presentQueued, QueuedCampaign } from "./send.ts";
+import { executeSend, MISSING_SEND_KEY, presentQueued, QueuedCampaign, SENDS_HELP } from "./send.ts";
 
 const { op } = topic({ tag: "Mini apps", surface: "compat" });
 
@@ -125,7 +125,7 @@ async function appOfRequest(request: Request, apps: PushApps): Promise<App> {
   const caller = callerOf(request);
   if (caller.kind === "apiKey") return appOfCaller(request, caller, apps);
   const key = keyTextOf(request.headers);
-  if (key === "") throw invalidKey("missing header x-api-key");
+  if (key === "") throw invalidKey(`${MISSING_SEND_KEY}, or an API key of its owner (${SENDS_HELP})`);
   const app = await apps.appOfKey(key);
   if (!app) throw invalidKey("x-api-key is not a send secret of an app");
   return app;

@@ -12,6 +12,9 @@ import { topic } from "../../topic.ts";
 
 const { op } = topic({ tag: "Mini apps" });
 
+export const MISSING_SEND_KEY = "missing header x-api-key: a send secret of the app";
+export const SENDS_HELP = "docs/apps-and-push.md#send-a-push";
+
 const CampaignId = Type.String({ format: "uuid" });
 
 const Tokens = (description: string) => Type.Integer({ minimum: 0, description });
@@ -79,7 +82,7 @@ export function presentQueued(campaignId: string): Static<typeof QueuedCampaign>
 async function appOf(sends: SendService, { params, request }: CredentialsContext): Promise<App> {
   const app = unwrapOrThrow(await sends.findApp(params.app_id ?? ""));
   const key = request.headers.get("x-api-key") ?? "";
-  if (key === "") throw new ApiError("unauthorized", "missing header x-api-key");
+  if (key === "") throw new ApiError("unauthorized", `${MISSING_SEND_KEY} (${SENDS_HELP})`);
   if (!isSendKey(key, app.secrets)) {
     throw new ApiError("unauthorized", "x-api-key is not a send secret of the app");
   }
