@@ -1,6 +1,6 @@
 const MAX_EDITS = 3;
-/** Of the longer word. Short words need fewer edits to become any other. */
-const MAX_EDITED_SHARE = 0.4;
+/** One more edit is allowed for each of so many characters, because few edits make a short word another one. */
+const CHARS_PER_EDIT = 5;
 
 /**
  * Returns the candidate that a misspelt word most likely means: the first of those that the fewest edits separate from it, whatever their
@@ -11,9 +11,10 @@ export function nearestOf(word: string, candidates: Iterable<string>): string | 
   let fewest = MAX_EDITS + 1;
   for (const candidate of candidates) {
     const length = Math.max(word.length, candidate.length);
+    const allowed = Math.max(1, Math.floor(length / CHARS_PER_EDIT));
     if (Math.abs(word.length - candidate.length) >= fewest) continue;
     const edits = editsBetween(word.toLowerCase(), candidate.toLowerCase());
-    if (edits >= fewest || edits > length * MAX_EDITED_SHARE) continue;
+    if (edits >= fewest || edits > allowed) continue;
     nearest = candidate;
     fewest = edits;
   }

@@ -2,6 +2,7 @@ import { Kind, type Static, type TSchema, type TUnsafe, Type, TypeRegistry } fro
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { formInWords } from "../http/response/validation-message.ts";
+import { nearestOf } from "../lib/nearest.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { textFault } from "./fields.ts";
 import {
@@ -200,9 +201,14 @@ export function schemaReader<S extends TSchema>(
 /** Unknown keys come from the client, so they are truncated. */
 const MAX_SHOWN_KEY_CHARS = 50;
 
-/** @param parent name of the value that has the key. */
-export function unknownKey(parent: string, key: string): string {
-  return `${parent} has an unknown key ${JSON.stringify(key.slice(0, MAX_SHOWN_KEY_CHARS))}`;
+/**
+ * @param parent name of the value that has the key.
+ * @param known the keys that it may have, one of which may have been meant.
+ */
+export function unknownKey(parent: string, key: string, known: Iterable<string> = []): string {
+  const shown = key.slice(0, MAX_SHOWN_KEY_CHARS);
+  const meant = nearestOf(shown, known);
+  return `${parent} has an unknown key ${JSON.stringify(shown)}${meant === undefined ? "" : `: did you mean "${meant}"?`}`;
 }
 
 function describe({ type, path, schema, value }: ValueError, root: string): string {
@@ -217,7 +223,7 @@ function describe({ type, path, schema, value }: ValueError, root: string): stri
     case ValueErrorType.ObjectRequiredProperty:
       return `missing field ${name}`;
     case ValueErrorType.ObjectAdditionalProperties:
-      return unknownKey(parent, last);
+      return unknownKey(parent, last, Object.keys(schema.properties ?? {}));
     case ValueErrorType.Object:
       return `${name} must be an object`;
     case ValueErrorType.Array:

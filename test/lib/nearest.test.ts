@@ -13,7 +13,7 @@ test.each([
   expect(nearestOf(word, KINDS)).toBe(nearest);
 });
 
-test.each(["", "x", "reaction.created", "cast", "a".repeat(50)])("nothing is near to %p", (word) => {
+test.each(["", "x", "reaction.created", "cast.updated", "cast", "a".repeat(50)])("nothing is near to %p", (word) => {
   expect(nearestOf(word, KINDS)).toBeUndefined();
 });
 

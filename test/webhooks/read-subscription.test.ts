@@ -96,8 +96,18 @@ describe("rejects the subscription", () => {
       [{}, "subscription must name at least one kind of event"],
       [{ "cast.updated": {} }, 'subscription has an unknown key "cast.updated"'],
       [{ cast: {} }, 'subscription has an unknown key "cast"'],
-      [{ "cast-created": {} }, 'subscription has an unknown key "cast-created"'],
-      [{ cast_created_: {} }, 'subscription has an unknown key "cast_created_"'],
+      [
+        { "cast-created": {} },
+        'subscription has an unknown key "cast-created": did you mean "cast.created"?',
+      ],
+      [
+        { cast_created_: {} },
+        'subscription has an unknown key "cast_created_": did you mean "cast.created"?',
+      ],
+      [
+        { "cast.createdd": {} },
+        'subscription has an unknown key "cast.createdd": did you mean "cast.created"?',
+      ],
       [{ "trade.created": {} }, 'subscription has an unknown key "trade.created"'],
       [{ toString: {} }, 'subscription has an unknown key "toString"'],
       [{ ["x".repeat(500)]: {} }, `subscription has an unknown key "${"x".repeat(50)}"`],

@@ -151,7 +151,7 @@ export const streamOperations = [
       const body = unwrapOrThrow(readObject(parseBody(rawBody(request)), "request body"));
       const exchange = exchangeOf(request);
       const other = Object.keys(body).find((key) => key !== "subscription");
-      if (other !== undefined) throw badRequest(unknownKey("request body", other));
+      if (other !== undefined) throw badRequest(unknownKey("request body", other, ["subscription"]));
       const value = ownValue(body, "subscription");
       chargeExpressions(exchange, value);
       const read = unwrapOrThrow(
