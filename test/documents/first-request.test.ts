@@ -86,7 +86,7 @@ test("the SDK publishes a cast by a signer that a person of the demo network app
       env: exampleEnv(dir.path, { SVC_HTTP_PORT: new URL(node.url).port }),
     });
   const [install, ...keys] = documentExample("first key").split("\n");
-  expect(install).toBe("npx --yes bun@1.4.5 install && npx --yes bun@1.4.5 run build");
+  expect(install).toBe("npx --yes bun@1.4.5 install --no-summary && npx --yes bun@1.4.5 run build");
   const made = shell(keys.join("\n"));
   expect([made.exitCode, made.stdout.toString()]).toEqual([0, ""]);
   const app = documentExample("first cast").replace("http://127.0.0.1:8080", node.url);

@@ -22,7 +22,7 @@ export function formatEstimate(estimate: SizeEstimate, basis: string, cores: num
   return [
     `${grouped(messages)} messages of ${grouped(fids)} fids, estimated from ${basis}`,
     `index: ${megabytes(bytes)}; ${megabytes(bytesWhileFilling)} of free space while it is filled`,
-    `time: about ${formatDuration(seconds * 1000)} on ${cores} ${cores === 1 ? "core" : "cores"}, every signature verified`,
+    `time: about ${duration(seconds)} on ${cores} ${cores === 1 ? "core" : "cores"}, every signature verified`,
     `memory: up to ${megabytes(memoryBytes)} while it is filled`,
     "",
   ].join("\n");
@@ -35,8 +35,13 @@ export function formatUpstreamEstimate(estimate: UpstreamEstimate, cores: number
   return (
     formatEstimate(estimate, sampleText(estimate), cores) +
     `calls: ${CALLS_PER_FID} for each fid and more for its further pages, ${ms} ms each, with upstream.concurrency = ${concurrency}: ` +
-    `at least ${formatDuration(callSeconds * 1000)}\n`
+    `${duration(callSeconds)} of that time\n`
   );
+}
+
+/** Formats an estimated duration, of which nobody needs less than a second. */
+function duration(seconds: number): string {
+  return formatDuration(Math.max(1, seconds) * 1000);
 }
 
 /** Describes the sample on which an estimate from a followed node is based. */

@@ -37,8 +37,8 @@ export const STEPS: Readonly<Record<string, string>> = {
   core: "Kern",
   cores: "Kernen",
   "memory: up to {} while it is filled": "Arbeitsspeicher: bis zu {} beim Füllen",
-  "calls: {} for each fid and more for its further pages, {} ms each, with upstream.concurrency = {}: at least {}":
-    "Aufrufe: {} je fid und mehr für ihre weiteren Seiten, je {} ms, mit upstream.concurrency = {}: mindestens {}",
+  "calls: {} for each fid and more for its further pages, {} ms each, with upstream.concurrency = {}: {} of that time":
+    "Aufrufe: {} je fid und mehr für ihre weiteren Seiten, je {} ms, mit upstream.concurrency = {}: davon {}",
   "the whole network: {}": "das ganze Netz braucht {}",
   "instead: {}": "stattdessen: {}",
   "more: the profiles of others that they mention": "dazu: die Profile anderer, die sie erwähnen",
