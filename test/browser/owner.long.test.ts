@@ -64,7 +64,7 @@ describe("connecting a wallet", () => {
       expect(names).toEqual(["First", "Second", "The wallet of this browser"]);
       for (const way of [
         "Try it as a demo person",
-        "Use the command line where your key is",
+        "Sign on the command line with a key file",
         "My custody address is",
       ])
         await page.getByText(way).waitFor();

@@ -363,7 +363,7 @@ describe("check 34: the operator's page", () => {
 
       const visitor = await open({ origin: node.url });
       await visitor.goto("/console/status");
-      await visitor.page.getByText("No public incidents recorded in one day.").waitFor();
+      await visitor.page.getByText("No public incidents recorded in the last 24 hours.").waitFor();
       expect(await visitor.page.content()).not.toContain("Risky settings");
       const feed = await visitor.page.evaluate(
         () =>

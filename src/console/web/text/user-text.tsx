@@ -60,13 +60,16 @@ export function UserName({ name }: { name: string }) {
   );
 }
 
-/** The name of a channel, after its slash. */
+/** Longer names may have to break to fit into a line. */
+const MAX_WHOLE_CHARS = 20;
+
+/** The name of a channel, after its slash, without a line break between the two. */
 export function ChannelName({ name }: { name: string }) {
   return (
-    <>
+    <span class={name.length > MAX_WHOLE_CHARS ? undefined : "whole"}>
       {channelPrefix(name)}
       <UserName name={name} />
-    </>
+    </span>
   );
 }
 

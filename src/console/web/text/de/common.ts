@@ -13,7 +13,7 @@ export const theCallOfThisCast = "Der Aufruf zu diesem Cast";
 export const joined = "ist beigetreten";
 export const themselves = "sich selbst";
 export const fid = (user: Value, fid: Value) => `${user} · fid ${fid}`;
-export const inLabel = (link: Rich): Rich => [" in ", link];
+export const inLabel = (link: Rich): Rich => [" in\u00a0", link];
 export const deletedAReply = "hat eine Antwort gelöscht";
 export const deletedACast = "hat einen Cast gelöscht";
 export const repliedTo = (part: Rich, channel: Rich): Rich => ["hat ", part, channel, " geantwortet"];

@@ -9,7 +9,7 @@ export const SEVERITIES = { critical: "Kritisch", warning: "Warnung", notice: "H
 export const openIncidents = (count: number) => (count === 0 ? "Keiner offen" : `${count} offen`);
 export const publicly = (open: string) => `Öffentlich: ${open.toLowerCase()}`;
 export const yours = (open: string) => `Deine: ${open.toLowerCase()}`;
-const inDays = (days: number) => (days === 1 ? "einem Tag" : `${days} Tagen`);
+const inDays = (days: number) => (days === 1 ? "den letzten 24 Stunden" : `den letzten ${days} Tagen`);
 export const noIncidents = (days: number) => `Keine Vorfälle in ${inDays(days)} aufgezeichnet.`;
 export const noPublicIncidents = (days: number) =>
   `Keine öffentlichen Vorfälle in ${inDays(days)} aufgezeichnet.`;

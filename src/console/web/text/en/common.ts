@@ -15,7 +15,7 @@ export const theCallOfThisCast = "API call for this cast";
 export const joined = "joined";
 export const themselves = "themselves";
 export const fid = (user: Value, fid: Value) => `${user} · fid ${fid}`;
-export const inLabel = (link: Rich): Rich => [" in ", link];
+export const inLabel = (link: Rich): Rich => [" in\u00a0", link];
 export const deletedAReply = "deleted a reply";
 export const deletedACast = "deleted a cast";
 export const repliedTo = (part: Rich, channel: Rich): Rich => ["replied to ", part, channel];

@@ -10,7 +10,7 @@ export const openIncidents = (count: number) => (count === 0 ? "None open" : `${
 /** @param open the text from `openIncidents`. */
 export const publicly = (open: string) => `Public: ${open.toLowerCase()}`;
 export const yours = (open: string) => `Yours: ${open.toLowerCase()}`;
-const inDays = (days: number) => (days === 1 ? "one day" : `${days} days`);
+const inDays = (days: number) => (days === 1 ? "the last 24 hours" : `the last ${days} days`);
 export const noIncidents = (days: number) => `No incidents recorded in ${inDays(days)}.`;
 export const noPublicIncidents = (days: number) => `No public incidents recorded in ${inDays(days)}.`;
 export const lasted = (time: Value) => `, lasted ${time}`;

@@ -84,9 +84,9 @@ export const connectYourWallet = "Verbinde deine Wallet";
 export const miniAppsWebhooksKeysAndSigners =
   "Mini-Apps, Webhooks, Schlüssel und Signierer gehören zu einer fid. Ihre Custody-Adresse verwaltet sie: kein Konto, kein Passwort. Beim Verbinden sieht diese Seite deine Adresse; signiert wird nichts.";
 export const thisBrowserHasNoWalletWithout =
-  "Dieser Browser hat keine Wallet. „Ohne Wallet hier“ nennt andere Wege.";
+  "Dieser Browser hat keine Wallet. „Keine Wallet in diesem Browser?“ nennt andere Wege.";
 export const yourAccountsOwnSeveralFidsWhich = "Deinen Konten gehören mehrere fids. Welche soll es sein?";
-export const withoutAWalletHere = "Ohne Wallet hier";
+export const withoutAWalletHere = "Keine Wallet in diesem Browser?";
 export const tryItAsADemoPerson = "Als Demo-Person ausprobieren";
 export const thisNodeIsADemoNetwork =
   "Dieser Knoten ist ein Demo-Netz: Wähle „Wallet einer Demo-Person“ in der Liste, um als eine seiner Personen zu handeln.";
@@ -95,7 +95,7 @@ export const aNodeStartedWithLendsYou = (code: Rich): Rich => [
   code,
   " gestartet wurde, leiht dir die Wallets erfundener Personen: Probiere alles in zwei Minuten aus.",
 ];
-export const useTheCommandLineWhereYour = "Die Befehlszeile nutzen, wo dein Schlüssel ist";
+export const useTheCommandLineWhereYour = "Auf der Befehlszeile mit einer Schlüsseldatei signieren";
 export const everythingHereIsACommandAs =
   "Alles hier gibt es auch als Befehl. Er signiert mit einer Schlüsseldatei auf deinem eigenen Rechner:";
 export const myCustodyAddressIsInsideA = "Meine Custody-Adresse liegt in einer Farcaster-App";

@@ -87,9 +87,10 @@ export const fid = (fid: Rich): Rich => ["fid ", fid];
 export const connectYourWallet = "Connect your wallet";
 export const miniAppsWebhooksKeysAndSigners =
   "Mini apps, webhooks, keys and signers belong to an fid. Its custody address manages them: no account, no password. Connecting shows this page your address and signs nothing.";
-export const thisBrowserHasNoWalletWithout = "This browser has no wallet. See “Without a wallet here”.";
+export const thisBrowserHasNoWalletWithout =
+  "This browser has no wallet. “No wallet in this browser?” has other ways.";
 export const yourAccountsOwnSeveralFidsWhich = "Your accounts own several fids. Which one?";
-export const withoutAWalletHere = "Without a wallet here";
+export const withoutAWalletHere = "No wallet in this browser?";
 export const tryItAsADemoPerson = "Try it as a demo person";
 export const thisNodeIsADemoNetwork =
   "This node is a demo network: choose “A demo person's wallet” in the list to act as one of its people.";
@@ -98,7 +99,7 @@ export const aNodeStartedWithLendsYou = (code: Rich): Rich => [
   code,
   " lends you the wallets of made-up people: try all of this in two minutes.",
 ];
-export const useTheCommandLineWhereYour = "Use the command line where your key is";
+export const useTheCommandLineWhereYour = "Sign on the command line with a key file";
 export const everythingHereIsACommandAs =
   "Everything here is also a command. It signs with a key file on your own machine:";
 export const myCustodyAddressIsInsideA = "My custody address is inside a Farcaster app";
