@@ -43,7 +43,7 @@ test("logs the message of a call's error, and the stack of any other error", () 
   clock.advanceSecs(60);
   faults.fault("a bug", new TypeError("undefined is not a function"));
   faults.peer(new PeerError("it has no shards"));
-  expect(lines[0]).toMatchObject({ reason: "14 UNAVAILABLE: No connection established" });
+  expect(lines[0]).toMatchObject({ reason: "UNAVAILABLE: No connection established" });
   expect(lines[0]).not.toHaveProperty("err");
   expect(lines[1]).toHaveProperty("err.stack");
   expect(lines[2]).toMatchObject({

@@ -10,7 +10,7 @@ import {
 } from "@grpc/grpc-js";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
-import { peerErrorOf } from "../../src/upstream/calls/peer.ts";
+import { peerErrorOf, reasonOfCall } from "../../src/upstream/calls/peer.ts";
 import { startFollower } from "../../src/upstream/follow/follower.ts";
 import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -209,6 +209,19 @@ test("temporary errors are not evidence that the peer is not a Farcaster node", 
   expect(peerErrorOf("getFids", fault(status.DEADLINE_EXCEEDED, "Deadline exceeded"))).toBeUndefined();
   // Peers of another implementation send no details.
   expect(peerErrorOf("subscribe", fault(status.UNIMPLEMENTED, ""))?.message).toContain("serve Subscribe");
+});
+
+test("the reason of a failed call has none of the wording of the gRPC library", () => {
+  const reasons = [
+    "14 UNAVAILABLE: No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:1. Resolution note: ",
+    "14 UNAVAILABLE: Name resolution failed for target dns:snapchain.example:3383",
+    "14 UNAVAILABLE: closed",
+  ].map((text) => reasonOfCall(new Error(text)));
+  expect(reasons).toEqual([
+    "connect ECONNREFUSED 127.0.0.1:1",
+    "the name snapchain.example is not known to DNS",
+    "UNAVAILABLE: closed",
+  ]);
 });
 
 describe("what a peer is follows from its first response", () => {

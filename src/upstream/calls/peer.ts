@@ -106,12 +106,16 @@ function methodErrorOf(method: string, { code }: ServiceError): PeerError | unde
   return undefined;
 }
 
+const UNKNOWN_HOST = /Name resolution failed for target dns:(?:\/*)(.+?)(?::\d+)?$/;
+
 /**
  * Returns the reason of a failed call for an operator, on one line and without the wording of the gRPC library. The peer may
  * have written it.
  */
 export function reasonOfCall(cause: unknown): string {
   const reason = reasonOf(cause);
+  const [, host] = UNKNOWN_HOST.exec(reason) ?? [];
+  if (host !== undefined) return `the name ${printable(host)} is not known to DNS`;
   const [, inner] = /Last error: (?:Error: )?(.*?)\.? ?Resolution note:/.exec(reason) ?? [];
   return printable(inner ?? reason.replace(/^\d+ ([A-Z_]+): /, "$1: "));
 }

@@ -4,7 +4,7 @@ import { FOREIGN_NAME } from "../../protocol/validate/username-proof.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createLogThrottle } from "../../runtime/log/log-throttle.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
-import type { PeerError } from "../calls/peer.ts";
+import { type PeerError, reasonOfCall } from "../calls/peer.ts";
 
 const INTERVAL_MS = 60_000;
 const FOREIGN_NAMES =
@@ -45,5 +45,5 @@ export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clo
  */
 function detailsOf(cause: unknown): { readonly reason: string } | { readonly err: unknown } {
   const isCallError = cause instanceof Error && "code" in cause && "details" in cause;
-  return isCallError ? { reason: cause.message } : { err: cause };
+  return isCallError ? { reason: reasonOfCall(cause) } : { err: cause };
 }

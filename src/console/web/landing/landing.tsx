@@ -27,7 +27,8 @@ function State({ query }: { query: Query<Pulse> }) {
       {pageConfig.demo && <Pill kind="warn">{msg.demoNetwork}</Pill>}
       <ReadyPill pulse={pulse} query={query} />
       {pulse && !pulse.ready && !isStale && pulse.reason && <span class="s dim">{pulse.reason}</span>}
-      {pulse && <Pill>{pulse.network}</Pill>}
+      {/* The messages of a demo network are those of mainnet, with which it has nothing else to do. */}
+      {pulse && !pageConfig.demo && <Pill>{pulse.network}</Pill>}
     </div>
   );
 }

@@ -81,7 +81,11 @@ function NowCard({ pulse, history }: { pulse: Pulse; history: Growing<unknown> }
             )}
           </span>
           <span class="dim s">
-            {msg.upVersion(formatSecs(pulse.uptime_secs), pulse.version, pulse.network)}
+            {msg.upVersion(
+              formatSecs(pulse.uptime_secs),
+              pulse.version,
+              pageConfig.demo ? msg.demoNetwork : pulse.network,
+            )}
           </span>
         </div>
         {following?.proof && !isStale && <ProofLine proof={following.proof} />}

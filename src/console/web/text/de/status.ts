@@ -202,6 +202,7 @@ export const behindTheNodeThatItFollows = (lagSecs: Rich): Rich => [
   lagSecs,
   " hinter dem Knoten, dem er folgt.",
 ];
+export const demoNetwork = "Demo-Netz";
 export const upVersion = (uptimeSecs: Rich, version: Rich, network: Rich): Rich => [
   "läuft seit ",
   uptimeSecs,

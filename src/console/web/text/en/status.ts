@@ -206,6 +206,7 @@ export const behindTheNodeThatItFollows = (lagSecs: Rich): Rich => [
   lagSecs,
   " behind the node it follows.",
 ];
+export const demoNetwork = "demo network";
 export const upVersion = (uptimeSecs: Rich, version: Rich, network: Rich): Rich => [
   "up ",
   uptimeSecs,

@@ -83,8 +83,7 @@ export const STEPS: Readonly<Record<string, string>> = {
   "connect ETIMEDOUT {}": "keine Verbindung zu {} (ETIMEDOUT)",
   "connect EHOSTUNREACH {}": "keine Verbindung zu {} (EHOSTUNREACH)",
   "connect ENETUNREACH {}": "keine Verbindung zu {} (ENETUNREACH)",
-  "UNAVAILABLE: Name resolution failed for target dns:{}":
-    "UNAVAILABLE: Der Name {} lässt sich nicht auflösen",
+  "the name {} is not known to DNS": "Der Name {} ist dem DNS nicht bekannt",
   "upstream.url does not lead to a Farcaster node that can be followed: {}":
     "upstream.url führt zu keinem Farcaster-Knoten, dem gefolgt werden kann: {}",
   "it responds with HTTP status {} and not with gRPC; {}":
