@@ -5,10 +5,10 @@ import { hostOfUrl, upstreamUrls } from "../config/upstream-urls.ts";
 import type { SetUp, SetUpStep, SetUpWish } from "../console/setup/set-up.ts";
 import { loadOnce } from "../lib/promises.ts";
 import type { StartWithout } from "../node/console/started-settings.ts";
-import { withCommandName } from "./command-name.ts";
 import type { CommandContext } from "./context.ts";
 import type { SetUpDeps } from "./init/set-up.ts";
 import { print } from "./output.ts";
+import { withCommandName } from "./shell/command-name.ts";
 
 interface ServeOptions {
   readonly demo?: boolean;

@@ -3,7 +3,7 @@ import { reasonOf } from "../lib/failure.ts";
 import type { FileFacts } from "./files/small-file.ts";
 import { ENV_PREFIX } from "./names.ts";
 import { findSetting, type Setting, sectionNames } from "./settings/settings.ts";
-import { FORM_OF_SET, noSuchSection, noSuchSetting, shownSet } from "./unknown-names.ts";
+import { FORM_OF_SET, noSuchSection, noSuchSetting, shownSet } from "./settings/unknown-names.ts";
 import { parseText } from "./values.ts";
 
 /** A key with this suffix names a file that contains the value. */

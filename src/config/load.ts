@@ -20,7 +20,7 @@ import { type Config, configSchema } from "./schema.ts";
 import type { SecretKind } from "./secret-settings.ts";
 import { isSecretValue, maskSecret, settingValue } from "./secrets.ts";
 import { type Setting, settings } from "./settings/settings.ts";
-import { unknownVariables, unknownVariableText } from "./unknown-names.ts";
+import { unknownVariables, unknownVariableText } from "./settings/unknown-names.ts";
 import { isValid, showValue } from "./values.ts";
 
 /** The sections that a client of a node needs: its address and names, and how to log. */

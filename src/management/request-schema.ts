@@ -2,7 +2,7 @@ import { Kind, type Static, type TSchema, type TUnsafe, Type, TypeRegistry } fro
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { formInWords } from "../http/response/validation-message.ts";
-import { nearestOf } from "../lib/nearest.ts";
+import { nearestOf } from "../lib/mistakes/nearest.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { textFault } from "./fields.ts";
 import {

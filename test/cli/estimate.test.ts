@@ -50,5 +50,7 @@ test("upstream estimate prints the numbers of the followed fids as JSON", async 
   expect(callSeconds).toBeGreaterThanOrEqual((13 * fids * callMs) / 1000 - 1e-6);
   expect(seconds).toBeGreaterThanOrEqual(callSeconds);
   const { out: text } = await run([...follow, "--set", "upstream.concurrency=1", "upstream", "estimate"]);
-  expect(text).toMatch(/^calls: 13 for each fid .* ms each, with upstream\.concurrency = 1: .*\ds of that time$/m);
+  expect(text).toMatch(
+    /^calls: 13 for each fid .* ms each, with upstream\.concurrency = 1: .*\ds of that time$/m,
+  );
 });

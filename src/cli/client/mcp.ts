@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { programName } from "../../version.ts";
-import { absoluteCommandOf, started } from "../command-name.ts";
 import type { CommandContext } from "../context.ts";
 import { print, printError } from "../output.ts";
+import { absoluteCommandOf, started } from "../shell/command-name.ts";
 
 const CLIENTS = ["claude", "cursor", "vscode"] as const;
 

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";
-import { withCommandName } from "../command-name.ts";
 import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
+import { withCommandName } from "../shell/command-name.ts";
 import type { Finding, Level } from "./finding.ts";
 
 interface DoctorOptions {

@@ -10,7 +10,6 @@ import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.
 import { systemClock } from "../../runtime/clock.ts";
 import { limitsOf } from "../../upstream/peers/network-place.ts";
 import { programName } from "../../version.ts";
-import { commandName } from "../command-name.ts";
 import type { CommandContext } from "../context.ts";
 import { formatUpstreamEstimate } from "../database/records/estimate-text.ts";
 import { followedNodeText, partText, wholeNetworkText } from "../doctor/costs.ts";
@@ -18,6 +17,7 @@ import { type Finding, runChecks } from "../doctor/finding.ts";
 import { followedNodeCheck } from "../doctor/followed-node.ts";
 import { freeLines } from "../doctor/place.ts";
 import { print, printError } from "../output.ts";
+import { commandName } from "../shell/command-name.ts";
 import { type Asked, askUpstream } from "./ask-upstream.ts";
 import { type Choice, choiceOf, type InitOptions, missingChoice, type Wanted } from "./choice.ts";
 import { askWanted, askYesNo, type Dialog, terminalDialog } from "./questions.ts";

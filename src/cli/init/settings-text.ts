@@ -3,7 +3,7 @@ import { isLoopbackHost } from "../../config/formats.ts";
 import { secretKindOf } from "../../config/secret-settings.ts";
 import { isSecretValue } from "../../config/secrets.ts";
 import { findSetting } from "../../config/settings/settings.ts";
-import { FORM_OF_SET, noSuchSetting, shownSet } from "../../config/unknown-names.ts";
+import { FORM_OF_SET, noSuchSetting, shownSet } from "../../config/settings/unknown-names.ts";
 import { parseText, tomlValue } from "../../config/values.ts";
 import { UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { commandName } from "../command-name.ts";
+import { commandName } from "./command-name.ts";
 import { OWNER_EXAMPLES } from "./owner-examples.ts";
 
 /** Working command lines, except for the ids, by command path; "" is the program itself. */

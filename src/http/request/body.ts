@@ -4,8 +4,8 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TransformDecodeError } from "@sinclair/typebox/value";
 import type { Hold, Shortage } from "../../admission/budget.ts";
 import { joinSmallParts } from "../../lib/bytes.ts";
-import { decodeUtf8, parseJsonBytes } from "../../lib/json.ts";
-import { jsonFaultText } from "../../lib/json-fault.ts";
+import { parseJsonBytes } from "../../lib/json.ts";
+import { jsonFaultText } from "../../lib/mistakes/json-fault.ts";
 import { invalidKey } from "../caller.ts";
 import { ApiError } from "../errors.ts";
 import { type BodyIntake, clientKeyOf, type Exchange, exchangeOf } from "../exchange.ts";
@@ -272,15 +272,8 @@ export function parseBody(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) throw new ApiError("badRequest", "missing request body");
   const value = parseJsonBytes(bytes);
   if (value === undefined)
-    throw new ApiError("badRequest", `request body is not valid JSON${placeOfFault(bytes)}`);
+    throw new ApiError("badRequest", `request body is not valid JSON${jsonFaultText(bytes)}`);
   return value;
-}
-
-/** Continues the sentence that a body is not JSON. It quotes nothing, because the message may be logged where the body must not. */
-function placeOfFault(bytes: Uint8Array): string {
-  const text = decodeUtf8(bytes);
-  const place = text === undefined ? "it is not UTF-8" : jsonFaultText(text);
-  return place === "" ? "" : `: ${place}`;
 }
 
 /**

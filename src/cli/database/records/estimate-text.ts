@@ -39,7 +39,7 @@ export function formatUpstreamEstimate(estimate: UpstreamEstimate, cores: number
   );
 }
 
-/** Formats an estimated duration, of which nobody needs less than a second. */
+/** Formats an estimated duration: at least a second. */
 function duration(seconds: number): string {
   return formatDuration(Math.max(1, seconds) * 1000);
 }

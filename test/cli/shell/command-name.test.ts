@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { absoluteCommandOf, commandNameOf, type Start, withCommandName } from "../../src/cli/command-name.ts";
+import {
+  absoluteCommandOf,
+  commandNameOf,
+  type Start,
+  withCommandName,
+} from "../../../src/cli/shell/command-name.ts";
 
 const compiled: Start = {
   argv0: "svc",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonFaultAt, jsonFaultText } from "../../src/lib/json-fault.ts";
+import { jsonFaultAt, jsonFaultText } from "../../../src/lib/mistakes/json-fault.ts";
 
 function isJson(text: string): boolean {
   try {
@@ -54,8 +54,10 @@ test("a text has a fault exactly if it is not JSON, and none before it", () => {
 });
 
 test("the place is a line and a column in characters, without the text around it", () => {
-  expect(jsonFaultText('{\n  "ä😀": s3cret\n}')).toBe("unexpected character at line 2, column 9");
-  expect(jsonFaultText('{"fid": 3')).toBe("it ends at line 1, column 10");
-  expect(jsonFaultText("[".repeat(100_000))).toBe("it ends at line 1, column 100001");
-  expect(jsonFaultText("x".repeat(1_000_001))).toBe("");
+  const placeIn = (text: string) => jsonFaultText(Buffer.from(text));
+  expect(placeIn('{\n  "ä😀": s3cret\n}')).toBe(": unexpected character at line 2, column 9");
+  expect(placeIn('{"fid": 3')).toBe(": it ends at line 1, column 10");
+  expect(placeIn("[".repeat(100_000))).toBe(": it ends at line 1, column 100001");
+  expect(placeIn("x".repeat(1_000_001))).toBe("");
+  expect(jsonFaultText(Uint8Array.of(0x22, 0xff))).toBe(": it is not UTF-8");
 });

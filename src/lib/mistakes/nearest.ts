@@ -1,5 +1,5 @@
 const MAX_EDITS = 3;
-/** One more edit is allowed for each of so many characters, because few edits make a short word another one. */
+/** A word may have one edit per this many characters, because few edits turn a short word into another one. */
 const CHARS_PER_EDIT = 5;
 
 /**

@@ -1,3 +1,5 @@
+import { decodeUtf8 } from "../json.ts";
+
 /** Longer texts are not searched. */
 const MAX_CHARS = 1_000_000;
 
@@ -75,12 +77,17 @@ function after(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** Says where a text stops being JSON, counting lines and columns from 1; empty if that was not found. */
-export function jsonFaultText(text: string): string {
+/**
+ * Continues the sentence that a body is not JSON with where it stops being JSON, counting lines and columns from 1. Empty if that was not
+ * found. It quotes nothing: the message may be logged, and a body must not be.
+ */
+export function jsonFaultText(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return ": it is not UTF-8";
   const at = jsonFaultAt(text);
   if (at === undefined) return "";
   const before = text.slice(0, at);
   const line = before.split("\n").length;
   const column = [...before.slice(before.lastIndexOf("\n") + 1)].length + 1;
-  return `${at === text.length ? "it ends" : "unexpected character"} at line ${line}, column ${column}`;
+  return `: ${at === text.length ? "it ends" : "unexpected character"} at line ${line}, column ${column}`;
 }

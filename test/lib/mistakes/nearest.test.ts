@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nearestOf } from "../../src/lib/nearest.ts";
+import { nearestOf } from "../../../src/lib/mistakes/nearest.ts";
 
 const KINDS = ["cast.created", "cast.deleted", "follow.created", "user.updated"];
 
@@ -13,9 +13,12 @@ test.each([
   expect(nearestOf(word, KINDS)).toBe(nearest);
 });
 
-test.each(["", "x", "reaction.created", "cast.updated", "cast", "a".repeat(50)])("nothing is near to %p", (word) => {
-  expect(nearestOf(word, KINDS)).toBeUndefined();
-});
+test.each(["", "x", "reaction.created", "cast.updated", "cast", "a".repeat(50)])(
+  "nothing is near to %p",
+  (word) => {
+    expect(nearestOf(word, KINDS)).toBeUndefined();
+  },
+);
 
 test("the first of several words at the same distance is returned", () => {
   expect(nearestOf("bat", ["cat", "hat"])).toBe("cat");

@@ -1,6 +1,6 @@
-import { nearestOf } from "../lib/nearest.ts";
-import { ENV_PREFIX, variableOf } from "./names.ts";
-import { keysOf, sectionNames, settings } from "./settings/settings.ts";
+import { nearestOf } from "../../lib/mistakes/nearest.ts";
+import { ENV_PREFIX, variableOf } from "../names.ts";
+import { keysOf, sectionNames, settings } from "./settings.ts";
 
 /** A setting's variable with this suffix names a file that contains the value; a key in a file ends with it in lower case. */
 const FILE_END = "_FILE";

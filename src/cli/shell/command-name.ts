@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from "node:path";
-import { programName } from "../version.ts";
+import { programName } from "../../version.ts";
 
 /** How a process was started. */
 export interface Start {
