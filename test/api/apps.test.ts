@@ -283,7 +283,11 @@ describe("a deletion", () => {
       400,
       "app_id differs between query and body",
     );
-    await expectRefused(call(`?app_id=${app_id}`, "{"), 400, "request body is not valid JSON: it ends at line 1, column 2");
+    await expectRefused(
+      call(`?app_id=${app_id}`, "{"),
+      400,
+      "request body is not valid JSON: it ends at line 1, column 2",
+    );
     await expectRefused(call(`?app_id=${app_id}`, "[]"), 400, "request body must be an object");
     await expectRefused(call(`?app_id=${app_id}&app_id=x`), 400, "query parameter app_id must be given once");
   });

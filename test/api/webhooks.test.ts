@@ -109,7 +109,11 @@ test("a creation without owner_fid is 400 and for another fid 403, before the fi
   for (const fid of ["4", "4294967299", "9007199254740995", "18446744073709551615"]) {
     await expectRefused(call(`?owner_fid=${fid}`, { name: "" }), 403, foreign);
   }
-  await expectRefused(call("?owner_fid=4", "{"), 400, "request body is not valid JSON: it ends at line 1, column 2");
+  await expectRefused(
+    call("?owner_fid=4", "{"),
+    400,
+    "request body is not valid JSON: it ends at line 1, column 2",
+  );
   expect((await signed.call(call("?owner_fid=0003"))).status).toBe(200);
 });
 

@@ -189,7 +189,11 @@ test("parses a body as JSON whatever its content type, and uses the handler's st
 test("a route group's policy determines the shape of all its errors", async () => {
   const post = (path: string, init: RequestInit) => fetch(http.api(path), { method: "POST", ...init });
   const cases: [Response, number, string][] = [
-    [await post("/frame/webhook/app1", { body: "{" }), 400, "request body is not valid JSON: it ends at line 1, column 2"],
+    [
+      await post("/frame/webhook/app1", { body: "{" }),
+      400,
+      "request body is not valid JSON: it ends at line 1, column 2",
+    ],
     [
       await post("/frame/webhook/app1", { body: "x".repeat(65_537) }),
       413,
