@@ -8,8 +8,8 @@ const OWNER = { "x-forwarded-for": "2001:db8::1" };
 const NEIGHBOUR = { "x-forwarded-for": "2001:db8::2" };
 /** Small ones, which do not refill during a test. */
 const SIGNED = {
-  signedChanges: { perMinute: 1, burst: 4 },
-  signedReads: { perMinute: 1, burst: 7 },
+  signedChanges: { perMinute: 0.001, burst: 4 },
+  signedReads: { perMinute: 0.001, burst: 7 },
 } as const;
 const create: TestCall = { method: "POST", path: "/session", body: newSessionKey().body };
 

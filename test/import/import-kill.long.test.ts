@@ -11,6 +11,7 @@ import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
+import { useAsForeign } from "../support/foreign-process.ts";
 import { IS_LONG } from "../support/long.ts";
 import { tempDir } from "../support/program.ts";
 
@@ -41,6 +42,8 @@ test("an import that is killed at random moments ends as one row by row without 
       const child = Bun.spawn(["bun", IMPORT, index, path], { stdout: "pipe", stderr: "inherit" });
       const output = child.stdout.getReader();
       for (let left = random.below(50); left >= 0 && !(await output.read()).done; left--);
+      // Another program that looks must neither move nor delete the log of the import.
+      expect(useAsForeign(index, ["read"])).toEqual([""]);
       child.kill("SIGKILL");
       await child.exited;
       isDone = child.signalCode === null;

@@ -24,6 +24,7 @@ import { bulkFill } from "../support/bulk-fill.ts";
 import { ManualClock } from "../support/clock.ts";
 import { compiledFile, compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";
+import { useAsForeign } from "../support/foreign-process.ts";
 import { contentDifferences, indexContent } from "../support/index-content.ts";
 import { IS_LONG } from "../support/long.ts";
 import { startNode, tempDir } from "../support/program.ts";
@@ -141,6 +142,7 @@ test(
       for (let left = IS_LONG ? 1 + Math.floor(Math.random() * 3) : 1; left > 0; left--, kills++) {
         const child = compact(dataDir);
         await Bun.sleep(150 + Math.random() * 1500);
+        expect(useAsForeign(indexPath(dataDir), ["read"])).toEqual([""]);
         child.kill("SIGKILL");
         await child.exited;
         {
