@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { portableRows } from "../../src/db/index/verify/portable-rows.ts";
+import { portableRows } from "./portable-rows.ts";
 
 /** The tables that contain facts of the network; row numbers are not such facts. */
 const TABLES = [

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
-import { portableRows } from "../../../src/db/index/verify/portable-rows.ts";
+import { portableRows } from "../portable-rows.ts";
 import { Store } from "../../../src/protocol/message/merge-rules.ts";
 import { dumpIndex } from "../dump.ts";
 

@@ -55,28 +55,44 @@ export const SCANS = {
   others: SELECT_GENERIC,
 } as const;
 
+/** A live message as its rows store it. */
+export interface ScannedMessage {
+  readonly columns: MessageColumns;
+  readonly envelope: MessageEnvelope;
+  /** Undefined where no row has it. */
+  readonly hash: Uint8Array | undefined;
+}
+
 /**
- * Yields all live messages in wire form, table by table. The blocks read per message do not depend on the size of the index.
- * A sort, at most two at a time, takes memory up to the size of the page cache, then files beside the index, together up to a
- * fifth of its size. Nothing may write to the index meanwhile.
+ * Yields all live messages, table by table. The blocks read per message do not depend on the size of the index. A sort, at
+ * most two at a time, takes memory up to the size of the page cache, then files beside the index, together up to a fifth of
+ * its size. Nothing may write to the index meanwhile.
  */
-export function* scanMessages(db: IndexDatabase, network: FarcasterNetwork): Generator<Uint8Array> {
-  const encode = (columns: MessageColumns, { signer, signature, data }: MessageEnvelope, hash?: Uint8Array) =>
-    rebuildEncoded(columns, { signer, signature, data }, network, hash);
+export function* scanRows(db: IndexDatabase): Generator<ScannedMessage> {
+  const scanned = (columns: MessageColumns, envelope: MessageEnvelope, hash?: Uint8Array) => ({
+    columns,
+    envelope,
+    hash,
+  });
   const restore = sortIntoFiles(db);
   try {
     for (const row of rows<CastRow>(db, SCANS.casts))
-      yield encode({ ...row, table: "casts", timestamp: timestampOfCastId(row.id) }, row, row.hash);
+      yield scanned({ ...row, table: "casts", timestamp: timestampOfCastId(row.id) }, row, row.hash);
     for (const row of rows<Row<ReactionColumns>>(db, SCANS.reactions))
-      yield encode({ ...row, table: "reactions" }, row);
-    for (const row of rows<Row<LinkColumns>>(db, SCANS.links)) yield encode({ ...row, table: "links" }, row);
+      yield scanned({ ...row, table: "reactions" }, row);
+    for (const row of rows<Row<LinkColumns>>(db, SCANS.links)) yield scanned({ ...row, table: "links" }, row);
     for (const row of rows<Row<UserDataColumns>>(db, SCANS.userData))
-      yield encode({ ...row, table: "user_data" }, row);
+      yield scanned({ ...row, table: "user_data" }, row);
     for (const row of rows<Row<GenericColumns>>(db, SCANS.others))
-      yield encode({ ...row, table: "messages" }, row);
+      yield scanned({ ...row, table: "messages" }, row);
   } finally {
     restore();
   }
+}
+
+/** Yields the messages of `scanRows` in wire form. */
+export function* scanMessages(db: IndexDatabase, network: FarcasterNetwork): Generator<Uint8Array> {
+  for (const { columns, envelope, hash } of scanRows(db)) yield rebuildEncoded(columns, envelope, network, hash);
 }
 
 /** Runs a query that reads a whole table, which is why it is not declared with the statements that serve the node. */
