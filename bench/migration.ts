@@ -12,7 +12,8 @@ import { MadeNetwork, VIRTUAL_SHARDS } from "./backfill-set.ts";
 import { BLOCK, CACHE_SHARE, ColdFile, limitedMemory } from "./cold-file.ts";
 import type { Figure } from "./main.ts";
 import { unsigned } from "./network.ts";
-import type { MigrationResult, StageCosts } from "./processes/migration-stages.ts";
+import type { MigrationResult } from "./processes/migration-stages.ts";
+import type { StageCosts } from "./processes/stage-costs.ts";
 
 const SIZES = (process.env.BENCH_SIZES ?? "400000,1600000").split(",").map(Number);
 /** A checkout, with its packages, whose comparison is measured together with that of this one. */
@@ -27,7 +28,7 @@ const ROOT = join(import.meta.dir, "..");
 /**
  * Measures a migration of the format with little memory beside what it takes itself: a thirtieth of the index. The messages
  * are those of a part of the network, unsigned, in random order. The last stage, which compares both files, is measured by
- * itself, with both files evicted from the system's cache. A ratio to the smallest size above 1 is what grows faster than
+ * itself, with both files evicted from the system's cache, and so is the verification of the new file. A ratio to the smallest size above 1 is what grows faster than
  * the messages. Requires Linux, and cgroup v1 as root for the limit.
  */
 export async function benchMigration(): Promise<Figure[]> {
@@ -55,10 +56,13 @@ export async function benchMigration(): Promise<Figure[]> {
     for (const checkout of [ROOT, ...(BEFORE === undefined ? [] : [resolve(BEFORE)])]) {
       copyBuilt(built, compared);
       const { verify, bytes } = await compareIn(checkout, compared, COMPARE_BYTES + share);
+      const full = await verified(checkout, compared, BUILD_BYTES + share);
       if (checkout !== ROOT) {
         addCosts("comparison, before", verify);
+        addCosts("svc migrate --verify, before", full);
         continue;
       }
+      addCosts("svc migrate --verify", full);
       add("messages", messages, `of a mix of ${size}`);
       add("new file", bytes / messages, "bytes a message");
       addCosts("comparison", verify);
@@ -124,25 +128,40 @@ async function compareIn(checkout: string, dir: string, limitBytes: number) {
   return { verify, bytes };
 }
 
-async function migrated(
+function migrated(
   checkout: string,
   dir: string,
   limitBytes: number,
   before: string = "",
 ): Promise<MigrationResult> {
+  return measured("migration-stages", checkout, dir, limitBytes, before);
+}
+
+/** Verifies a migrated index as `svc migrate --verify` does. Its messages are unsigned, so each is a finding. */
+function verified(checkout: string, dir: string, limitBytes: number): Promise<StageCosts> {
+  return measured("verify-index", checkout, dir, limitBytes);
+}
+
+async function measured<Result>(
+  name: string,
+  checkout: string,
+  dir: string,
+  limitBytes: number,
+  ...args: readonly string[]
+): Promise<Result> {
   const path = indexPath(dir);
   for (const name of readdirSync(dir)) {
     using file = new ColdFile(join(dir, name));
     file.evict();
   }
   using group = limitedMemory(limitBytes);
-  const script = join(import.meta.dir, "processes/migration-stages.ts");
-  const child = Bun.spawn([...group.command, process.execPath, script, checkout, path, before], {
+  const script = join(import.meta.dir, `processes/${name}.ts`);
+  const child = Bun.spawn([...group.command, process.execPath, script, checkout, path, ...args], {
     env: {},
     stdout: "pipe",
     stderr: "inherit",
   });
   const text = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error(`${checkout}: the migration failed`);
+  if ((await child.exited) !== 0) throw new Error(`${checkout}: ${name} failed`);
   return JSON.parse(text);
 }

@@ -2,16 +2,8 @@
  * A migration of an index, in a separate process. Arguments: the checkout whose code migrates, the path of the index, and
  * optionally the stage before which it stops. Prints a JSON object with what each stage took.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-
-/** What a stage took. */
-export interface StageCosts {
-  readonly cpuUs: number;
-  /** Bytes read from the disk, not from the system's cache. */
-  readonly readBytes: number;
-  readonly writtenBytes: number;
-}
+import { costs, costsSince, type StageCosts } from "./stage-costs.ts";
 
 export interface MigrationResult {
   readonly messages: number;
@@ -26,13 +18,6 @@ await load("test/support/older-index.ts");
 const { OlderIndex } = await load("src/db/index/upgrade/older-index.ts");
 const { upgradeIndex } = await load("src/db/index/upgrade/upgrade-index.ts");
 
-function costs(): StageCosts {
-  const io = readFileSync("/proc/self/io", "utf8");
-  const bytes = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, "m").exec(io)?.[1]);
-  const { user, system } = process.cpuUsage();
-  return { cpuUs: user + system, readBytes: bytes("read_bytes"), writtenBytes: bytes("write_bytes") };
-}
-
 const stages: Record<string, StageCosts> = {};
 let since = costs();
 let current = "";
@@ -41,12 +26,7 @@ const stopped = new Error("stopped");
 function enter(stage: string): void {
   if (stage === current) return;
   const now = costs();
-  if (current !== "")
-    stages[current] = {
-      cpuUs: now.cpuUs - since.cpuUs,
-      readBytes: now.readBytes - since.readBytes,
-      writtenBytes: now.writtenBytes - since.writtenBytes,
-    };
+  if (current !== "") stages[current] = costsSince(since);
   since = now;
   current = stage;
   if (stage === before) throw stopped;

@@ -1,9 +1,22 @@
+import type { SQLQueryBindings } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { BUILT_TABLES } from "../../../src/db/index/upgrade/tables.ts";
+import { COMPARED, compareTables, comparison } from "../../../src/db/index/verify/compare-tables.ts";
 import { verifyIndex } from "../../../src/db/index/verify/verify.ts";
 import { DEMO_REGISTRAR, followUriOf } from "../../../src/protocol/channels/follow-uri.ts";
+import { ANCHOR_SECS } from "../../demo/records.ts";
+import { mixedRecords } from "../../support/mixed-records.ts";
+import { startTestNode } from "../../support/node.ts";
 import { oddMessages } from "../../support/odd-messages.ts";
 import { likeUrl } from "../../support/records.ts";
+import { temporaryIndex } from "../../support/temporary-index.ts";
 import { startTestWriter } from "../../support/writer.ts";
+
+/** Tables with messages and records. A row that they lack is missing from what is built from them, too. */
+const SOURCES = [
+  ...["on_chain_events", "username_proofs", "urls", "missing_casts"],
+  ...["messages", "casts", "reactions", "links", "user_data"],
+];
 
 describe("verifyIndex", () => {
   test.each([
@@ -41,6 +54,16 @@ describe("verifyIndex", () => {
       "people_fts",
     ],
     [
+      "a cast names a root URL that no table has",
+      "UPDATE casts SET root_url_id = 999 WHERE root_url_id IS NULL",
+      "casts",
+    ],
+    [
+      "an envelope belongs to no message",
+      "INSERT INTO envelopes (signer_id, signature) VALUES (1, zeroblob(64))",
+      "envelopes",
+    ],
+    [
       "the bytes of an on-chain event are unreadable",
       "UPDATE on_chain_events SET bytes = x'ff' WHERE type = 3",
       "on_chain_events",
@@ -51,6 +74,76 @@ describe("verifyIndex", () => {
     expect(verifyIndex(writer.db.file)).toEqual([]);
     expect(writer.db.sqlite.run(sql).changes).toBeGreaterThan(0);
     expect(verifyIndex(writer.db.file).map((difference) => difference.table)).toContain(table);
+  });
+
+  test("names each derived table that lacks a row", () => {
+    using node = startTestNode({ nowSecs: ANCHOR_SECS });
+    node.ingestAll(mixedRecords({ fids: 6, perType: 6 }));
+    const { sqlite } = node.db;
+    expect(verifyIndex(node.db.file)).toEqual([]);
+    const empty: string[] = [];
+    for (const table of Object.keys(COMPARED).filter((one) => !SOURCES.includes(one))) {
+      const row = sqlite.query<Record<string, SQLQueryBindings>, []>(`SELECT * FROM ${table} LIMIT 1`).get();
+      if (!row) {
+        empty.push(table);
+        continue;
+      }
+      const [names, values] = [Object.keys(row), Object.values(row)];
+      sqlite.run(`DELETE FROM ${table} WHERE ${names.map((name) => `${name} IS ?`).join(" AND ")}`, values);
+      const found = verifyIndex(node.db.file).map((difference) => difference.table);
+      expect(found, table).toContain(table);
+      sqlite.run(`INSERT INTO ${table} (${names.join()}) VALUES (${names.map(() => "?").join()})`, values);
+    }
+    expect(verifyIndex(node.db.file)).toEqual([]);
+    // These accounts have no such records.
+    expect(empty).toEqual(["pro_tiers", "storage_lends", "mutual_follows"]);
+  });
+
+  test.each([
+    ["the root of another thread", "UPDATE casts SET root_id = id WHERE root_id IS NOT NULL", "casts"],
+    ["a parent that no table has", "UPDATE casts SET parent_id = -999 WHERE parent_id IS NOT NULL", "casts"],
+    ["a quoted cast that no table has", "UPDATE cast_quotes SET quoted_id = -999", "cast_quotes"],
+    ["counts of another cast", "UPDATE cast_counts SET id = id + 65536", "cast_counts"],
+    [
+      "notifications of another cast",
+      "UPDATE notifications SET ref = ref + 1 WHERE ref != 0",
+      "notifications",
+    ],
+  ])("names the table with %s", (_name, sql, table) => {
+    using node = startTestNode({ nowSecs: ANCHOR_SECS });
+    node.ingestAll(mixedRecords({ fids: 6, perType: 6 }));
+    expect(node.db.sqlite.run(sql).changes).toBeGreaterThan(0);
+    expect(verifyIndex(node.db.file).map((difference) => difference.table)).toContain(table);
+  });
+
+  test("compares every table that is built from messages and events", () => {
+    const others = ["message_signers", "envelopes", "casts_fts", "people_fts"];
+    expect(BUILT_TABLES.filter((table) => !(table in COMPARED) && !others.includes(table))).toEqual([]);
+  });
+
+  test("looks up only ids in their order, and keeps no set of rows in memory", () => {
+    using built = temporaryIndex();
+    using live = temporaryIndex();
+    built.db.sqlite.prepare("ATTACH DATABASE ? AS live").run(live.path);
+    compareTables(built.db);
+    for (const [table, parts] of Object.entries(COMPARED))
+      for (const part of parts) {
+        const { fresh, live: sql } = comparison(built.db, table, part);
+        const plan = [fresh, sql].flatMap((one) =>
+          built.db.sqlite.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${one}`).all(),
+        );
+        const steps = plan.map(({ detail }) => detail);
+        const ids = (part.castIds ?? []).length + (part.urlIds ?? []).length;
+        expect(
+          steps.filter(
+            (step) => !/^(SCAN|CO-ROUTINE) /.test(step) && step !== "USE TEMP B-TREE FOR GROUP BY",
+          ),
+          table,
+        ).toEqual(
+          Array.from({ length: ids }, () => "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"),
+        );
+        expect(steps.filter((step) => step.startsWith("USE TEMP")).length, table).toBe(ids);
+      }
   });
 
   test("finds nothing in an index with likes of URLs that may be follows of channels", async () => {

@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
-import { portableRows } from "../portable-rows.ts";
 import { Store } from "../../../src/protocol/message/merge-rules.ts";
 import { dumpIndex } from "../dump.ts";
+import { portableRows } from "../portable-rows.ts";
 
 /**
  * Returns the state of the network that a follower can know, as text for comparisons. No request of section 1.4 returns

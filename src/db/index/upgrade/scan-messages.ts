@@ -92,7 +92,8 @@ export function* scanRows(db: IndexDatabase): Generator<ScannedMessage> {
 
 /** Yields the messages of `scanRows` in wire form. */
 export function* scanMessages(db: IndexDatabase, network: FarcasterNetwork): Generator<Uint8Array> {
-  for (const { columns, envelope, hash } of scanRows(db)) yield rebuildEncoded(columns, envelope, network, hash);
+  for (const { columns, envelope, hash } of scanRows(db))
+    yield rebuildEncoded(columns, envelope, network, hash);
 }
 
 /** Runs a query that reads a whole table, which is why it is not declared with the statements that serve the node. */
