@@ -21,7 +21,7 @@ const acting = (custody: Uint8Array, blockNumber: number, logIndex = 0, fid = 3)
 /** The guarantees of what nodes tell each other about owners, over any database. */
 export function custodyStoreContract(
   name: string,
-  open: (clock: ManualClock) => Promise<CustodyFixture>,
+  open: (clock: ManualClock, readyLagSecs: number) => Promise<CustodyFixture>,
 ): void {
   describe(`${name}: custody store`, () => {
     const opened: AsyncDisposable[] = [];
@@ -29,9 +29,9 @@ export function custodyStoreContract(
       for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
     });
     const clock = new ManualClock(NOW);
-    const start = async () => {
+    const start = async (readyLagSecs = 86_400) => {
       clock.setSecs(NOW);
-      const fixture = await open(clock);
+      const fixture = await open(clock, readyLagSecs);
       opened.push(fixture);
       return fixture;
     };
@@ -66,6 +66,27 @@ export function custodyStoreContract(
         await Promise.all([...acts.slice(round % 4), ...acts.slice(0, round % 4)].map(store.record));
         expect(await store.find(100 + round)).toMatchObject({ blockNumber: 14, custody: address(4) });
       }
+    });
+
+    test("an act may be ahead of a ready index for as long as that may lag, and a margin", async () => {
+      const { store } = await start(30);
+      await store.record(acting(address(1), 10));
+      clock.advanceSecs(30 + 60);
+      expect((await store.find(3))?.mayBeAhead).toBe(true);
+      clock.advanceSecs(600);
+      expect((await store.find(3))?.mayBeAhead).toBe(false);
+      expect(await store.record(acting(address(1), 11))).toBe(true);
+      expect((await store.find(3))?.mayBeAhead).toBe(true);
+    });
+
+    test("an act that is ahead of no ready index gives way to one of an earlier position", async () => {
+      const { store } = await start(30);
+      await store.record(acting(address(1), 999_999_999));
+      clock.advanceSecs(30 + 60);
+      expect(await store.record(acting(address(2), 10))).toBe(false);
+      clock.advanceSecs(600);
+      expect(await store.record(acting(address(2), 10))).toBe(true);
+      expect(await store.find(3)).toMatchObject(acting(address(2), 10));
     });
 
     test("an act is kept for longer than a node may lag that still verifies signatures", async () => {

@@ -16,6 +16,8 @@ export interface LocalOptions {
   readonly clock?: Clock;
   /** Default: a new boot. */
   readonly node?: StateNode;
+  /** `upstream.ready_lag_secs`. Default: acts of owners count for as long as they are kept. */
+  readonly readyLagSecs?: number;
 }
 
 const opened = new WeakMap<StateDatabase, ReturnType<typeof createLocalStores>>();
@@ -26,10 +28,16 @@ const opened = new WeakMap<StateDatabase, ReturnType<typeof createLocalStores>>(
  */
 export function localStores(
   db: StateDatabase,
-  { maxQueued = MAX_QUEUED, clock = systemClock, node }: LocalOptions = {},
+  { maxQueued = MAX_QUEUED, clock = systemClock, node, readyLagSecs }: LocalOptions = {},
 ): ReturnType<typeof createLocalStores> {
   const made = () =>
-    createLocalStores(db, { limits: { maxQueued }, clock, monotonicMs: () => clock.nowMs(), node });
+    createLocalStores(db, {
+      limits: { maxQueued },
+      clock,
+      monotonicMs: () => clock.nowMs(),
+      node,
+      acts: readyLagSecs === undefined ? undefined : { clock, readyLagSecs },
+    });
   const known = opened.get(db) ?? made();
   opened.set(db, known);
   return known;

@@ -93,14 +93,14 @@ export function createOwners(deps: OwnersDeps): Owners {
   const { db, custodies, confirm, lane = "signed", staleReason = neverStale } = deps;
   const inIndex = custodyFromIndex(db);
 
-  /** Returns the custody address of an act, if it is newer than one that this node knows. */
+  /** Returns the custody address of an act, if it is newer than one that this node knows and the index may still lack it. */
   async function newerThan(
     fid: number,
     known: Uint8Array | undefined,
     confirmedAt?: ChainPosition,
   ): Promise<Uint8Array | undefined> {
     const act = await custodies?.find(fid);
-    if (!act || (known && isSameAddress(act.custody, known))) return undefined;
+    if (!act?.mayBeAhead || (known && isSameAddress(act.custody, known))) return undefined;
     return isAfter(act, confirmedAt ?? (known && assignedAt(db, fid, known))) ? act.custody : undefined;
   }
 

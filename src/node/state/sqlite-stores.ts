@@ -1,9 +1,8 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import { type CallWriter, readerStateDb } from "../../db/state/sqlite-state-db.ts";
 import type { Sweep } from "../../db/state/state-db.ts";
-import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { openWriterOf, type WriterOptions } from "./open-writer.ts";
-import { type AllStores, createStores, createSweeps } from "./stores.ts";
+import { type AllStores, createStores, createSweeps, type StoresOptions } from "./stores.ts";
 
 /** A state in SQLite has only one node, which sees no others and leaves no campaigns to them. */
 const ONLY_NODE = {
@@ -15,9 +14,9 @@ const ONLY_NODE = {
 export function createStateStores(
   db: StateDatabase,
   callWriter: CallWriter,
-  { limits }: { readonly limits: QueueLimits },
+  { limits, acts }: Pick<StoresOptions, "limits" | "acts">,
 ): AllStores {
-  return createStores(readerStateDb(db, callWriter), { ...ONLY_NODE, limits });
+  return createStores(readerStateDb(db, callWriter), { ...ONLY_NODE, limits, acts });
 }
 
 /** Creates the sweeps of the state, which run in its writer. */
@@ -28,7 +27,7 @@ export function createStateSweeps(db: StateDatabase, callWriter: CallWriter): Sw
 /** Creates the stores and sweeps over one connection, with the writer on this thread. */
 export function createLocalStores(
   db: StateDatabase,
-  options: WriterOptions,
+  options: WriterOptions & Pick<StoresOptions, "acts">,
 ): AllStores & { readonly sweeps: readonly Sweep[] } {
   const writer = openWriterOf(db, options);
   const call = writer.call.bind(writer);

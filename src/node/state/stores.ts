@@ -2,7 +2,12 @@ import { createApiKeys, usageSweep } from "../../api-keys/api-key-store.ts";
 import { createApps } from "../../apps/app-store.ts";
 import { auditSweep, createAudit } from "../../audit/audit-store.ts";
 import { createNonces, nonceSweep } from "../../auth/nonce-store.ts";
-import { type CustodyStore, createCustodies, custodySweep } from "../../auth/owners/custody-store.ts";
+import {
+  type ActTimes,
+  type CustodyStore,
+  createCustodies,
+  custodySweep,
+} from "../../auth/owners/custody-store.ts";
 import { createIncidents, incidentSweep } from "../../checks/incident-store.ts";
 import { createOwnerFindings } from "../../checks/owners/owner-findings.ts";
 import { createSwitches } from "../../cluster/switch-store.ts";
@@ -67,6 +72,8 @@ export interface StoresOptions {
   /** The boot of this process. */
   readonly bootId: string;
   readonly limits: QueueLimits;
+  /** Undefined in a process that reads no acts. */
+  readonly acts?: ActTimes | undefined;
   /** The run limits of this process. Default: those of a node that sends. */
   readonly runLimits?: RunLimits | undefined;
   /** The state over the connections for the ledger. Default: the same. */
@@ -79,7 +86,7 @@ export function createStores(db: StateDb, options: StoresOptions) {
   const deactivate = createDeactivation(db);
   return {
     nonces: createNonces(db),
-    custodies: createCustodies(db),
+    custodies: createCustodies(db, options.acts),
     apps: createApps(db),
     apiKeys: createApiKeys(db, bootId),
     webhooks: createWebhooks(db),

@@ -6,11 +6,11 @@ import { custodyStoreContract } from "../custody-store-contract.ts";
 
 if (HAS_POSTGRES) {
   const openDatabase = reuseDatabases();
-  custodyStoreContract("owners in PostgreSQL", async (clock) => {
+  custodyStoreContract("owners in PostgreSQL", async (clock, readyLagSecs) => {
     const database = await openDatabase();
     const db = stateDbOf(database.opened, clock);
     return {
-      store: createCustodies(db),
+      store: createCustodies(db, { clock, readyLagSecs }),
       rows: () => database.rows("custodies"),
       sweep: () => custodySweep(db).step(1_000),
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

@@ -2,9 +2,9 @@ import { openStateFile } from "../../support/state-file.ts";
 import { localStores } from "../../support/state-stores.ts";
 import { custodyStoreContract } from "../custody-store-contract.ts";
 
-custodyStoreContract("owners in SQLite", async (clock) => {
+custodyStoreContract("owners in SQLite", async (clock, readyLagSecs) => {
   const { db, rows, ...file } = openStateFile();
-  const { custodies: store, sweeps } = localStores(db, { clock });
+  const { custodies: store, sweeps } = localStores(db, { clock, readyLagSecs });
   const sweep = sweeps.find(({ name }) => name === "custodies");
   if (!sweep) throw new Error("no sweep");
   return {

@@ -43,10 +43,9 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
       onLost,
     });
     const { node } = membership;
-    const db = postgresStateDb(
-      { synced: pools.main, unsynced: pools.main },
-      { clock: createSharedClock(signals), node },
-    );
+    const stateClock = createSharedClock(signals);
+    const db = postgresStateDb({ synced: pools.main, unsynced: pools.main }, { clock: stateClock, node });
+    const readyLagSecs = config.upstream.ready_lag_secs;
     return {
       node,
       pauses,
@@ -63,7 +62,7 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
         store: createIncidents(db),
         notices: createNoticeStore(db),
         ownerFindings: createOwnerFindings(db),
-        custodies: createCustodies(db),
+        custodies: createCustodies(db, { clock: stateClock, readyLagSecs }),
         lease: createWorkLease(pools.main, node, "maintenance"),
       },
       async stop() {

@@ -1,3 +1,4 @@
+import type { ActTimes } from "../../../auth/owners/custody-store.ts";
 import { NodeSignals } from "../../../cluster/node-signals.ts";
 import { verifyState } from "../../../cluster/postgres/verify-state.ts";
 import { createResealLease, createWorkLease } from "../../../cluster/postgres/work-lease.ts";
@@ -32,6 +33,7 @@ export function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenS
     clock,
     node,
     limits: queueLimitsOf(config),
+    acts: { clock, readyLagSecs: config.upstream.ready_lag_secs },
     runLimits: runLimitsOf(config.send),
   };
   return {
@@ -85,6 +87,7 @@ interface PostgresStoresOptions {
   /** The stores write with the boot and slot of this process. */
   readonly node: StateNode;
   readonly limits: QueueLimits;
+  readonly acts?: ActTimes;
   /** Default: the limits of a node that sends. */
   readonly runLimits?: RunLimits;
 }
@@ -95,10 +98,11 @@ function stateDbOf({ main, queue }: PgPools, { clock, node }: Pick<PostgresStore
 
 /** The stores over PostgreSQL. */
 export function createPostgresStores(pools: PgPools, options: PostgresStoresOptions): StateStores {
-  const { clock, node, limits, runLimits } = options;
+  const { clock, node, limits, acts, runLimits } = options;
   return createStores(stateDbOf(pools, options), {
     bootId: node.bootId,
     limits,
+    acts,
     runLimits,
     ledgerDb: postgresStateDb({ synced: pools.main, unsynced: pools.ledger }, { clock, node }),
   });
