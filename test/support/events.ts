@@ -56,6 +56,18 @@ export function registerEvent(fid: number, to: Uint8Array, place: ChainPlace): O
   });
 }
 
+export function recoveryEvent(fid: number, recoveryAddress: Uint8Array, place: ChainPlace): OnChainEvent {
+  return event(OnChainEventType.EVENT_TYPE_ID_REGISTER, fid, place, {
+    $case: "idRegisterEventBody",
+    value: {
+      to: new Uint8Array(),
+      from: new Uint8Array(),
+      recoveryAddress,
+      eventType: IdRegisterEventType.ID_REGISTER_EVENT_TYPE_CHANGE_RECOVERY,
+    },
+  });
+}
+
 export function transferEvent(
   fid: number,
   from: Uint8Array,

@@ -13,7 +13,7 @@ export const custodies = table(
     fid: key(whole()),
     /** 20 bytes. */
     custody: bytes(),
-    /** The position of the on-chain event that assigned the fid to the address. */
+    /** The position of the on-chain event that assigned the fid to the address, or of a later one up to which it was still the owner. */
     block_number: whole(),
     log_index: whole(),
     /** Unix seconds. */

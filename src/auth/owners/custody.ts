@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { onChainEventsOf } from "../../db/index/project/on-chain.ts";
+import { newestOnChainEvents } from "../../db/index/project/on-chain.ts";
 import { statement } from "../../db/index/statement.ts";
 import {
   IdRegisterEventType,
@@ -21,10 +21,29 @@ export function custodyFromIndex(db: IndexDatabase): CustodyOf {
   return (fid) => db.get(custody, fid)?.custody ?? undefined;
 }
 
-/** Returns the position of the latest event in the index that assigned an fid to an address; undefined if there is none. */
-export function assignedAt(db: IndexDatabase, fid: number, address: Uint8Array): ChainPosition | undefined {
-  const events = onChainEventsOf(db, OnChainEventType.EVENT_TYPE_ID_REGISTER, fid);
-  return assignmentsIn(events).findLast(({ custody }) => isSameAddress(custody, address));
+/** An owner can change the recovery address any number of times, and each change is an event. */
+const MAX_EXAMINED = 200;
+
+const newestRegistration = statement<ChainPosition, [type: number, fid: number]>(
+  "auth.newest-registration",
+  `SELECT block_number AS blockNumber, log_index AS logIndex FROM on_chain_events WHERE type = ? AND fid = ?
+   ORDER BY block_number DESC, log_index DESC LIMIT 1`,
+);
+/**
+ * Returns the position up to which the index knows the owners of an fid: that of its newest id-registry event. The index receives the
+ * events of an fid in the order of the chain.
+ */
+export function ownersKnownTo(db: IndexDatabase, fid: number): ChainPosition | undefined {
+  return db.get(newestRegistration, OnChainEventType.EVENT_TYPE_ID_REGISTER, fid);
+}
+
+/** Reports whether an address owns an fid or has owned it. True if there are too many events to tell. */
+export function mayHaveOwned(db: IndexDatabase, fid: number, address: Uint8Array): boolean {
+  const events = newestOnChainEvents(db, OnChainEventType.EVENT_TYPE_ID_REGISTER, fid, MAX_EXAMINED);
+  return (
+    events.length === MAX_EXAMINED ||
+    assignmentsIn(events).some(({ custody }) => isSameAddress(custody, address))
+  );
 }
 
 /** Returns the owners that id-registry events of an fid name one after another. */

@@ -2,11 +2,12 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { ApiError } from "../../http/errors.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
 import {
-  assignedAt,
   type CustodyOf,
   custodyFromIndex,
   isSameAddress,
+  mayHaveOwned,
   neverStale,
+  ownersKnownTo,
   type StaleReason,
 } from "./custody.ts";
 import type { Assignment, ChainPosition, CustodyStore } from "./custody-store.ts";
@@ -101,7 +102,7 @@ export function createOwners(deps: OwnersDeps): Owners {
   ): Promise<Uint8Array | undefined> {
     const act = await custodies?.find(fid);
     if (!act?.mayBeAhead || (known && isSameAddress(act.custody, known))) return undefined;
-    return isAfter(act, confirmedAt ?? (known && assignedAt(db, fid, known))) ? act.custody : undefined;
+    return isAfter(act, confirmedAt ?? ownersKnownTo(db, fid)) ? act.custody : undefined;
   }
 
   async function newest(fid: number): Promise<Uint8Array | undefined> {
@@ -114,7 +115,7 @@ export function createOwners(deps: OwnersDeps): Owners {
     // The node where its owner has acted had it confirmed.
     const newer = await newerThan(fid, shown);
     if (newer || !shown || !confirm) return newer ?? shown;
-    if (claimant && !isSameAddress(shown, claimant) && !assignedAt(db, fid, claimant)) return shown;
+    if (claimant && !isSameAddress(shown, claimant) && !mayHaveOwned(db, fid, claimant)) return shown;
     const confirmed = settled(await confirm.confirmCustody(fid, lane));
     return (await newerThan(fid, confirmed?.custody, confirmed)) ?? confirmed?.custody;
   };
@@ -138,7 +139,8 @@ export function createOwners(deps: OwnersDeps): Owners {
       const act = await custodies.find(fid);
       const isRecorded = (at: ChainPosition | undefined) =>
         act !== undefined && isSameAddress(act.custody, custody) && !isAfter(at, act);
-      const inIndexAt = assignedAt(db, fid, custody);
+      const shown = inIndex(fid);
+      const inIndexAt = shown && isSameAddress(shown, custody) ? ownersKnownTo(db, fid) : undefined;
       if (isRecorded(inIndexAt)) return true;
       // A node can name any block in an event of its own. One in the future would refuse every later owner.
       const confirmed = confirm && settled(await confirm.confirmCustody(fid, lane));

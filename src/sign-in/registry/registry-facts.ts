@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { onChainEventsOf } from "../../db/index/project/on-chain.ts";
+import { newestOnChainEvents, onChainEventsOf } from "../../db/index/project/on-chain.ts";
 import { statement } from "../../db/index/statement.ts";
 import { canonicalKey } from "../../protocol/auth-address.ts";
 import { OnChainEventType, SignerEventType } from "../../protocol/wire/generated/on-chain.ts";
@@ -32,7 +32,12 @@ const keyCount = statement<{ count: number }, [fid: number, state: number]>(
 );
 
 export function registryFactsFromIndex(db: IndexDatabase) {
-  const registrations = (fid: number) => onChainEventsOf(db, OnChainEventType.EVENT_TYPE_ID_REGISTER, fid);
+  const registrations = OnChainEventType.EVENT_TYPE_ID_REGISTER;
+  /** The owner may have changed the recovery address thousands of times. */
+  const newestFirst = function* (fid: number) {
+    yield* newestOnChainEvents(db, registrations, fid, 1);
+    yield* onChainEventsOf(db, registrations, fid).toReversed();
+  };
   const newestFid = () => db.get(newest)?.fid ?? 0;
   return {
     /** Returns the fid of a custody address; undefined if the index has none. */
@@ -41,7 +46,7 @@ export function registryFactsFromIndex(db: IndexDatabase) {
     newestFid,
     /** Returns the recovery address of a registered fid; undefined if no event names one. */
     recoveryOf(fid: number): Uint8Array | undefined {
-      for (const { body } of registrations(fid).toReversed()) {
+      for (const { body } of newestFirst(fid)) {
         const recovery = body?.$case === "idRegisterEventBody" ? body.value.recoveryAddress : undefined;
         if (recovery && recovery.length === 20) return recovery;
       }
@@ -50,7 +55,7 @@ export function registryFactsFromIndex(db: IndexDatabase) {
     /** Returns the block of the newest indexed registration; 0 if there are none. */
     height(): number {
       const fid = newestFid();
-      return fid === 0 ? 0 : (registrations(fid).at(-1)?.blockNumber ?? 0);
+      return fid === 0 ? 0 : (newestFirst(fid).take(1).toArray()[0]?.blockNumber ?? 0);
     },
     keyOf(fid: number, key: Uint8Array): { readonly state: number; readonly keyType: number } {
       const { state, keyType = 0 } = db.get(keyRow, fid, canonicalKey(key)) ?? {};

@@ -3,7 +3,7 @@ import type { Confirmed, Lane } from "../../auth/owners/owners.ts";
 import { type ConfirmedEvents, confirmedEventsOf } from "../../db/index/confirmed-events.ts";
 import { shardCount } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { onChainEventsOf } from "../../db/index/project/on-chain.ts";
+import { onChainEventBytes } from "../../db/index/project/on-chain.ts";
 import { shardProof } from "../../db/index/trie/shard-proofs.ts";
 import { shardOfFid } from "../../protocol/network/shard.ts";
 import { OnChainEvent, type OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
@@ -53,6 +53,12 @@ export type ConfirmEvents = ReturnType<typeof createConfirmEvents>;
 
 type Outcome = Confirmed<readonly OnChainEvent[]>;
 
+/** The events of one type of an fid as the index has them, and a digest of their bytes. */
+interface Stored {
+  readonly events: readonly OnChainEvent[];
+  readonly digest: string;
+}
+
 interface Answer {
   readonly endpoint: Endpoint;
   /** By `identity`. */
@@ -83,9 +89,13 @@ export function createConfirmEvents(deps: ConfirmDeps) {
   let isWriting = false;
   const lanes = createLanes();
 
-  function remember(key: string, stored: readonly OnChainEvent[], outcome: Outcome, ms: number): Outcome {
+  const bytesOf = (fid: number, type: OnChainEventType) => onChainEventBytes(db, type, fid);
+  /** Reports whether the index still has these events. Decodes none, because an fid can have thousands. */
+  const isCurrent = (fid: number, type: OnChainEventType, of: string) => digestOf(bytesOf(fid, type)) === of;
+
+  function remember(key: string, stored: Stored, outcome: Outcome, ms: number): Outcome {
     remembered.delete(key);
-    remembered.set(key, { of: fingerprint(stored), outcome, untilMs: nowMs() + ms });
+    remembered.set(key, { of: stored.digest, outcome, untilMs: nowMs() + ms });
     dropOldest(remembered, MAX_REMEMBERED);
     return outcome;
   }
@@ -169,14 +179,19 @@ export function createConfirmEvents(deps: ConfirmDeps) {
   async function compare(fid: number, type: OnChainEventType, isKept = true): Promise<Outcome> {
     const key = `${type}:${fid}`;
     for (let tries = 1; ; tries++) {
-      const stored = onChainEventsOf(db, type, fid);
+      const bytes = bytesOf(fid, type);
+      const current: Stored = {
+        events: bytes.map((one) => OnChainEvent.decode(one)),
+        digest: digestOf(bytes),
+      };
+      const stored = current.events;
       const own = new Set(stored.map(identity));
       const answers = await ask(fid, type, stored);
-      const pending = (why: string) => remember(key, stored, waitsFor(why), timings.pollMs);
+      const pending = (why: string) => remember(key, current, waitsFor(why), timings.pollMs);
       if (answers.length < VOTES) {
         const isUndisputed = answers.every(({ events }) => isSame(events, own));
         if (isUndisputed && wereConfirmed(fid, type, stored, KEPT_SECS))
-          return remember(key, stored, { isConfirmed: true, value: stored }, DISPUTED_MS);
+          return remember(key, current, { isConfirmed: true, value: stored }, DISPUTED_MS);
         return pending("a second upstream has not confirmed who owns the fid yet");
       }
       const others = answers.filter(({ events }) => !isSame(events, own));
@@ -184,14 +199,14 @@ export function createConfirmEvents(deps: ConfirmDeps) {
       // An event that a node has and the index lacks may be in a block that the index is about to receive.
       const ahead = others.filter(({ events }) => !isSubset(events, own));
       // Two nodes are enough. Otherwise a third one could lock out every owner with an event that it invents.
-      if (areAgreed(answers, own) && fingerprint(onChainEventsOf(db, type, fid)) === fingerprint(stored)) {
+      if (areAgreed(answers, own) && isCurrent(fid, type, current.digest)) {
         if (others.length === 0) disputes.delete(key);
         else void nameLater(key, dispute, ahead);
         if (isKept) keepConfirmed(fid, type, stored);
-        return remember(key, stored, { isConfirmed: true, value: stored }, confirmedMs(others));
+        return remember(key, current, { isConfirmed: true, value: stored }, confirmedMs(others));
       }
       const caughtUp = await Promise.all(ahead.map((answer) => catchesUp(answer).catch(() => false)));
-      if (fingerprint(onChainEventsOf(db, type, fid)) !== fingerprint(stored)) {
+      if (!isCurrent(fid, type, current.digest)) {
         if (tries < MAX_TRIES) continue;
         return pending("the owner of the fid is changing");
       }
@@ -208,7 +223,7 @@ export function createConfirmEvents(deps: ConfirmDeps) {
       const value = wereConfirmed(fid, type, stored, Number.POSITIVE_INFINITY)
         ? stored
         : stored.filter((event) => votesFor(identity(event)) >= VOTES);
-      return remember(key, stored, { isConfirmed: true, value }, confirmedMs(others));
+      return remember(key, current, { isConfirmed: true, value }, confirmedMs(others));
     }
   }
 
@@ -241,8 +256,7 @@ export function createConfirmEvents(deps: ConfirmDeps) {
     async of(fid: number, type: OnChainEventType, lane: Lane): Promise<Confirmed<readonly OnChainEvent[]>> {
       const key = `${type}:${fid}`;
       const known = remembered.get(key);
-      if (known && known.untilMs > nowMs() && known.of === fingerprint(onChainEventsOf(db, type, fid)))
-        return known.outcome;
+      if (known && known.untilMs > nowMs() && isCurrent(fid, type, known.of)) return known.outcome;
       const running = asking.get(key);
       if (running) return running;
       const slot = lanes[lane].take();
@@ -273,8 +287,10 @@ function identity(event: OnChainEvent): string {
   return Buffer.from(OnChainEvent.encode(event).finish()).toString("base64");
 }
 
-function fingerprint(events: readonly OnChainEvent[]): string {
-  return digest(events).toString("base64");
+function digestOf(stored: readonly Uint8Array[]): string {
+  const hash = createHash("sha256");
+  for (const bytes of stored) hash.update(String(bytes.length)).update(";").update(bytes);
+  return hash.digest("base64");
 }
 
 function digest(events: readonly OnChainEvent[]): Buffer {

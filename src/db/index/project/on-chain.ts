@@ -15,6 +15,11 @@ const eventsOfFid = statement<{ bytes: Uint8Array }, [type: number, fid: number]
   "project.on-chain.events-of-fid",
   "SELECT bytes FROM on_chain_events WHERE type = ? AND fid = ? ORDER BY block_number, log_index",
 );
+const newestOfFid = statement<{ bytes: Uint8Array }, [type: number, fid: number, limit: number]>(
+  "project.on-chain.newest-of-fid",
+  `SELECT bytes FROM on_chain_events WHERE type = ? AND fid = ?
+   ORDER BY block_number DESC, log_index DESC LIMIT ?`,
+);
 const putFid = statement<unknown, [fid: number, custody: Uint8Array | null, registeredAt: number | null]>(
   "project.fids.put",
   `INSERT INTO fids (fid, custody, registered_at) VALUES (?1, ?2, ?3)
@@ -72,7 +77,17 @@ export function onChainEventsOf(db: IndexDatabase, type: OnChainEventType, fid: 
   return onChainEventBytes(db, type, fid).map((bytes) => OnChainEvent.decode(bytes));
 }
 
-/** Returns the same events in wire form. */
+/** Returns the newest of these events, the newest first. */
+export function newestOnChainEvents(
+  db: IndexDatabase,
+  type: OnChainEventType,
+  fid: number,
+  limit: number,
+): OnChainEvent[] {
+  return db.all(newestOfFid, type, fid, limit).map(({ bytes }) => OnChainEvent.decode(bytes));
+}
+
+/** Returns the events of one type of an fid in wire form, in chain order. */
 export function onChainEventBytes(db: IndexDatabase, type: OnChainEventType, fid: number): Uint8Array[] {
   return db.all(eventsOfFid, type, fid).map(({ bytes }) => bytes);
 }
