@@ -9,6 +9,8 @@ import { parseJson } from "../lib/json.ts";
  */
 
 const VERSION = 1;
+/** Keys of version 1 had their texts as they are, and some of those would be read as other texts. */
+const VERSION_WITH_TEXTS = 2;
 const TAG_BYTES = 4;
 /** Enough for a key with a text of 256 bytes, the protocol's limit of a URL. */
 const MAX_CURSOR_CHARS = 512;
@@ -35,7 +37,7 @@ export function cursorCodec<const Shape extends KeyShape>(
   shape: Shape,
 ): CursorCodec<Shape> {
   const head = Buffer.alloc(1 + TAG_BYTES);
-  head.writeUInt8(VERSION);
+  head.writeUInt8(shape.includes("text") ? VERSION_WITH_TEXTS : VERSION);
   head.writeUInt32LE(Number(Bun.hash.xxHash64(endpoint) & 0xffff_ffffn), 1);
   return {
     encode(key) {

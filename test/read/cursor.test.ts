@@ -32,6 +32,20 @@ describe("cursor", () => {
     );
   });
 
+  test("of a release before texts were packed decodes to undefined, and one without texts to its key", () => {
+    const ofVersion1 = (cursor: string, key: readonly unknown[]) => {
+      const head = Buffer.from(cursor, "base64url").subarray(0, 5);
+      head.writeUInt8(1);
+      return Buffer.concat([head, Buffer.from(JSON.stringify(key))]).toString("base64url");
+    };
+    const texts = cursorCodec("texts", ["int", "text"]);
+    // A text of the earlier form that is a packed text as well.
+    expect(texts.decode(ofVersion1(texts.encode([7, ""]), [7, "memes"]))).toBeUndefined();
+    expect(texts.decode(ofVersion1(texts.encode([7, ""]), [7, "abcd"]))).toBeUndefined();
+    const key = [7, `0x${"ab".repeat(20)}`] as const;
+    expect(codec.decode(ofVersion1(codec.encode(key), key))).toEqual(key);
+  });
+
   test("decodes any other text to undefined without an exception", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string({ minLength: 600 })), (text) => {
