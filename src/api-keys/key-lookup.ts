@@ -23,6 +23,8 @@ interface KnownKey {
   readonly epoch: number;
   /** Monotonic time before the store was asked, in milliseconds. */
   readonly askedAtMs: number;
+  /** The time of the machine's clock before, in Unix milliseconds. The monotonic clock stops while the machine is suspended. */
+  readonly askedAtUnixMs: number;
 }
 
 /** Valid keys by their text. */
@@ -95,7 +97,7 @@ export function createKeyLookup(deps: KeyLookupDeps) {
   const keys = new KnownKeys();
 
   async function ask(text: string): Promise<KnownKey | undefined> {
-    const asked = { epoch: memory.keyEpoch, askedAtMs: monotonicMs() };
+    const asked = { epoch: memory.keyEpoch, askedAtMs: monotonicMs(), askedAtUnixMs: clock.nowMs() };
     const digest = keyDigest(text);
     const key = await store.findBySecret(secretDigest(digest), nowSecs(clock));
     const secret = key && secretOf(digest, key.secrets);
@@ -112,6 +114,8 @@ export function createKeyLookup(deps: KeyLookupDeps) {
       : undefined;
   }
 
+  const isFresh = ({ askedAtMs, askedAtUnixMs }: KnownKey) =>
+    monotonicMs() - askedAtMs < FRESH_MS && Math.abs(clock.nowMs() - askedAtUnixMs) < FRESH_MS;
   const isOver = ({ expiresAt }: KnownKey) => expiresAt !== null && expiresAt <= nowSecs(clock);
 
   /** Reports whether the index has another owner. Who that is remains open while the state does not respond. */
@@ -133,8 +137,7 @@ export function createKeyLookup(deps: KeyLookupDeps) {
     /** Returns the store's result of the last two seconds from memory, synchronously. */
     known(text: string): ApiKeyCaller | undefined {
       const known = remembered(text);
-      const isFresh = known && monotonicMs() - known.askedAtMs < FRESH_MS && !isOver(known);
-      return isFresh ? known.caller : undefined;
+      return known && isFresh(known) && !isOver(known) ? known.caller : undefined;
     },
 
     /**

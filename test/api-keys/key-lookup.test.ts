@@ -78,6 +78,18 @@ describe("a key found by a read", () => {
     expect(lookup.find(text)).rejects.toBeInstanceOf(StateUnavailable);
   });
 
+  test("is not used after the machine was suspended, which the monotonic clock does not show", async () => {
+    await use();
+    monotonicMs = 10;
+    clock.advanceSecs(2);
+    expect(isKnown()).toBe(false);
+    expect(await lookup.findForRead(text)).toMatchObject({ apiKeyId: key.apiKeyId });
+    clock.advanceSecs(-1);
+    expect(isKnown()).toBe(true);
+    clock.advanceSecs(-5);
+    expect(isKnown()).toBe(false);
+  });
+
   test("is not used once another node has restricted the key", async () => {
     await use();
     isAway = true;

@@ -71,6 +71,7 @@ test("an owner's hook is called when their own webhook fails and when it works a
   const checks = createOwnerChecks({
     findings: stores.ownerFindings,
     keyFacts: { of: () => undefined },
+    isBehind: () => false,
     keyTtlSecs: 90 * 86_400,
     settings: { off: [] },
     incidents: stores.incidents,

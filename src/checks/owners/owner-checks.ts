@@ -28,6 +28,8 @@ export interface OwnerChecksDeps {
   readonly findings: OwnerFindings;
   /** Returns when gasless keys expire, from the index. */
   readonly keyFacts: Pick<KeyFacts, "of">;
+  /** Reports whether the index lags or is being filled, so that it may not know when a key expires. */
+  readonly isBehind: () => boolean;
   /**
    * Lifetime of a new gasless key in seconds. A key that never lives for weeks should not be reported as about to expire all
    * the time.
@@ -48,7 +50,7 @@ export interface OwnerChecks {
 }
 
 export function createOwnerChecks(deps: OwnerChecksDeps): OwnerChecks {
-  const { findings, keyFacts, settings, incidents, lease, clock, log } = deps;
+  const { findings, keyFacts, isBehind, settings, incidents, lease, clock, log } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   const expiresSecs = Math.min(EXPIRES_SECS, Math.floor(deps.keyTtlSecs / 4));
   let isLooking = false;
@@ -91,7 +93,7 @@ export function createOwnerChecks(deps: OwnerChecksDeps): OwnerChecks {
       }
       case "signer_expires": {
         const signer = await findings.signer(subject);
-        return !signer || !expires(signer, now);
+        return !signer || (!isBehind() && !expires(signer, now));
       }
       default:
         return now - openedAt > DAY_SECS;

@@ -48,9 +48,12 @@ export async function openChecks({
     lease,
   } = state.incidents ? { ...state.incidents, incidents: state.incidents.store } : await openHere();
   const checks = createChecks({ settings: config.checks, nodeId, clock, log, incidents, lease });
+  const behindReason = () => upstream?.behindReason();
+  const isBehind = () => behindReason() !== undefined;
   const ownerChecks = createOwnerChecks({
     findings,
     keyFacts: keyFactsFromIndex(db),
+    isBehind,
     keyTtlSecs: config.signers.key_ttl_secs,
     settings: config.checks,
     incidents,
@@ -58,11 +61,9 @@ export async function openChecks({
     clock,
     log,
   });
-  const behindReason = () => upstream?.behindReason();
   const staleReason = async () => behindReason();
   const confirm = connectConfirm(confirmsEvents(config) ? follower.connect() : undefined);
   const owners = createOwners({ db, custodies, confirm, staleReason });
-  const isBehind = () => behindReason() !== undefined;
   const notices = createNotices(noticesDeps(config, { store, owners, isBehind, clock, log }));
   return {
     ...checks,

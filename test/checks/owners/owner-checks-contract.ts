@@ -32,10 +32,12 @@ async function fixtureOf(open: () => Promise<OwnerCheckFixture>) {
   const { incidents, findings, webhooks, apiKeys, run } = state;
   const facts = new Map<number, KeyFact>();
   const settings = { off: [] as string[] };
+  const index = { isBehind: false };
   const start = (lease?: { hold(): Promise<boolean> }) =>
     createOwnerChecks({
       findings,
       keyFacts: { of: (fid) => facts.get(fid) },
+      isBehind: () => index.isBehind,
       keyTtlSecs: 90 * DAY,
       settings,
       incidents,
@@ -45,7 +47,7 @@ async function fixtureOf(open: () => Promise<OwnerCheckFixture>) {
     });
   const checks = start();
   return {
-    ...{ state, clock, incidents, webhooks, apiKeys, run, facts, settings, start },
+    ...{ state, clock, incidents, webhooks, apiKeys, run, facts, index, settings, start },
     /** Looks once more, `secs` later. */
     async later(secs = 60) {
       clock.advanceSecs(secs);
@@ -85,6 +87,11 @@ async function fixtureOf(open: () => Promise<OwnerCheckFixture>) {
     [Symbol.asyncDispose]: () => state[Symbol.asyncDispose](),
   };
 }
+
+const signerOf = (fid: number) =>
+  `INSERT INTO managed_signers (signer_uuid, owner_fid, public_key, sealed, key_id, permissions, created_at, updated_at, fid)
+   SELECT 'signer-${fid}', ${OWNER}, secret, secret, 'k', '[]', 1, 1, ${fid} FROM vapid_keys WHERE public_key = 'p${fid}'`;
+const fact = (fid: number, expiresAt: number | null) => ({ fid, requestFid: 1, addedAt: 1, expiresAt });
 
 /** The guarantees of the checks of owners' records, over any implementation of the state. */
 export function ownerChecksContract(open: () => Promise<OwnerCheckFixture>): void {
@@ -190,12 +197,7 @@ export function ownerChecksContract(open: () => Promise<OwnerCheckFixture>): voi
   test("a gasless managed signer that expires within seven days has an incident, one on chain has none", async () => {
     await using fixture = await fixtureOf(open);
     const { later, run, facts, open: openNow } = fixture;
-    for (const fid of [11, 12, 13])
-      await run(
-        `INSERT INTO managed_signers (signer_uuid, owner_fid, public_key, sealed, key_id, permissions, created_at, updated_at, fid)
-         SELECT 'signer-${fid}', ${OWNER}, secret, secret, 'k', '[]', 1, 1, ${fid} FROM vapid_keys WHERE public_key = 'p${fid}'`,
-      );
-    const fact = (fid: number, expiresAt: number | null) => ({ fid, requestFid: 1, addedAt: 1, expiresAt });
+    for (const fid of [11, 12, 13]) await run(signerOf(fid));
     facts.set(11, fact(11, T0 + DAY));
     facts.set(12, fact(12, T0 + 30 * DAY));
     facts.set(13, fact(13, null));
@@ -203,6 +205,23 @@ export function ownerChecksContract(open: () => Promise<OwnerCheckFixture>): voi
     await later();
     expect(await openNow()).toEqual([["signer_expires", "signer-11", OWNER]]);
     facts.set(11, fact(11, T0 + 90 * DAY));
+    await later();
+    expect(await openNow()).toEqual([]);
+  });
+
+  test("the incident of a signer stays open while the index of the checking node may lack its key", async () => {
+    await using fixture = await fixtureOf(open);
+    const { later, run, facts, index, open: openNow } = fixture;
+    await run(signerOf(11));
+    facts.set(11, fact(11, T0 + DAY));
+    await later();
+    const opened = await openNow();
+    expect(opened).toEqual([["signer_expires", "signer-11", OWNER]]);
+    index.isBehind = true;
+    facts.clear();
+    await later();
+    expect(await openNow()).toEqual(opened);
+    index.isBehind = false;
     await later();
     expect(await openNow()).toEqual([]);
   });
