@@ -1,9 +1,7 @@
-import { createHash } from "node:crypto";
 import type { Confirmed, Lane } from "../../auth/owners/owners.ts";
 import { type ConfirmedEvents, confirmedEventsOf } from "../../db/index/confirmed-events.ts";
 import { shardCount } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { onChainEventBytes } from "../../db/index/project/on-chain.ts";
 import { shardProof } from "../../db/index/trie/shard-proofs.ts";
 import { shardOfFid } from "../../protocol/network/shard.ts";
 import { OnChainEvent, type OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
@@ -13,6 +11,15 @@ import { type Timings, wait } from "../timings.ts";
 import type { Endpoint } from "./endpoints/endpoint.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
 import { createLanes, LANES, TOO_MANY_QUESTIONS } from "./lanes.ts";
+import {
+  digestOfStored,
+  fingerprintOf,
+  identity,
+  isSame,
+  isSubset,
+  type StoredEvents,
+  storedEvents,
+} from "./stored-events.ts";
 
 /** How long, in milliseconds, an agreement of two nodes counts. A later event of the index is compared at once. */
 const CONFIRMED_MS = 600_000;
@@ -53,12 +60,6 @@ export type ConfirmEvents = ReturnType<typeof createConfirmEvents>;
 
 type Outcome = Confirmed<readonly OnChainEvent[]>;
 
-/** The events of one type of an fid as the index has them, and a digest of their bytes. */
-interface Stored {
-  readonly events: readonly OnChainEvent[];
-  readonly digest: string;
-}
-
 interface Answer {
   readonly endpoint: Endpoint;
   /** By `identity`. */
@@ -89,11 +90,10 @@ export function createConfirmEvents(deps: ConfirmDeps) {
   let isWriting = false;
   const lanes = createLanes();
 
-  const bytesOf = (fid: number, type: OnChainEventType) => onChainEventBytes(db, type, fid);
-  /** Reports whether the index still has these events. Decodes none, because an fid can have thousands. */
-  const isCurrent = (fid: number, type: OnChainEventType, of: string) => digestOf(bytesOf(fid, type)) === of;
+  const isCurrent = (fid: number, type: OnChainEventType, digest: string) =>
+    digestOfStored(db, type, fid) === digest;
 
-  function remember(key: string, stored: Stored, outcome: Outcome, ms: number): Outcome {
+  function remember(key: string, stored: StoredEvents, outcome: Outcome, ms: number): Outcome {
     remembered.delete(key);
     remembered.set(key, { of: stored.digest, outcome, untilMs: nowMs() + ms });
     dropOldest(remembered, MAX_REMEMBERED);
@@ -102,7 +102,7 @@ export function createConfirmEvents(deps: ConfirmDeps) {
 
   /** Stores what two nodes agree on, for decisions without a second node. */
   function keepConfirmed(fid: number, type: OnChainEventType, stored: readonly OnChainEvent[]): void {
-    const one = { fid, type, fingerprint: digest(stored), confirmedAt: nowSecs(clock) };
+    const one = { fid, type, fingerprint: fingerprintOf(stored), confirmedAt: nowSecs(clock) };
     const kept = confirmedEventsOf(db, fid, type);
     const ageSecs = kept ? one.confirmedAt - kept.confirmedAt : REWRITTEN_SECS;
     const isKept = kept && Buffer.compare(kept.fingerprint, one.fingerprint) === 0;
@@ -135,7 +135,7 @@ export function createConfirmEvents(deps: ConfirmDeps) {
     maxAgeSecs: number,
   ): boolean {
     const kept = confirmedEventsOf(db, fid, type);
-    if (!kept || Buffer.compare(kept.fingerprint, digest(stored)) !== 0) return false;
+    if (!kept || Buffer.compare(kept.fingerprint, fingerprintOf(stored)) !== 0) return false;
     const ageSecs = nowSecs(clock) - kept.confirmedAt;
     if (ageSecs < 0 || ageSecs > maxAgeSecs) return false;
     return shardProof(db, shardOfFid(fid, Math.max(1, shardCount(db)))).mismatchHeight === null;
@@ -179,11 +179,7 @@ export function createConfirmEvents(deps: ConfirmDeps) {
   async function compare(fid: number, type: OnChainEventType, isKept = true): Promise<Outcome> {
     const key = `${type}:${fid}`;
     for (let tries = 1; ; tries++) {
-      const bytes = bytesOf(fid, type);
-      const current: Stored = {
-        events: bytes.map((one) => OnChainEvent.decode(one)),
-        digest: digestOf(bytes),
-      };
+      const current = storedEvents(db, type, fid);
       const stored = current.events;
       const own = new Set(stored.map(identity));
       const answers = await ask(fid, type, stored);
@@ -281,31 +277,6 @@ function areAgreed(answers: readonly Answer[], own: ReadonlySet<string>): boolea
 const confirmedMs = (others: readonly Answer[]) => (others.length === 0 ? CONFIRMED_MS : DISPUTED_MS);
 
 const waitsFor = (reason: string): Outcome => ({ isConfirmed: false, reason });
-
-/** Returns the identity of an event, which is the same however it was encoded. */
-function identity(event: OnChainEvent): string {
-  return Buffer.from(OnChainEvent.encode(event).finish()).toString("base64");
-}
-
-function digestOf(stored: readonly Uint8Array[]): string {
-  const hash = createHash("sha256");
-  for (const bytes of stored) hash.update(String(bytes.length)).update(";").update(bytes);
-  return hash.digest("base64");
-}
-
-function digest(events: readonly OnChainEvent[]): Buffer {
-  const hash = createHash("sha256");
-  for (const event of events) hash.update(identity(event)).update(";");
-  return hash.digest();
-}
-
-function isSubset(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return [...a].every((one) => b.has(one));
-}
-
-function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && isSubset(a, b);
-}
 
 function dropOldest(map: Map<string, unknown>, max: number): void {
   const [oldest] = map.keys();
