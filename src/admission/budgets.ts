@@ -63,6 +63,8 @@ export const BUDGETS = {
     perClient: 32 * MIB,
     reservedPerClient: 128 * KIB,
   },
+  /** Connections to the gRPC port, also idle ones. Fewer if the process has few file descriptors. */
+  hubConnections: { unit: "connections", total: 4096, perClient: 1024, reservedPerClient: 4 },
   /** gRPC calls until their streams are closed. A client that reads no response delays that by two minutes. */
   hubCalls: { unit: "calls", total: 8192, perClient: 1024, reservedPerClient: 16 },
   /** Responses of unary gRPC calls, including lists that are still being read, until the client has received them. */
@@ -114,6 +116,7 @@ export const BUDGETS = {
 /**
  * Returns the terms of a process that refuses connections at `descriptorCap` file descriptors. Uploads may take half of them, plus an
  * eighth for clients with few; one client may take an eighth. Late refusals may take a quarter, and those of one client an eighth.
+ * Connections to the gRPC port may take a quarter, and those of one client a sixteenth.
  */
 export function budgetsWithin(descriptorCap: number): Readonly<Record<BudgetName, BudgetTerms>> {
   const within = (terms: BudgetTerms, descriptors: number): BudgetTerms => {
@@ -124,6 +127,7 @@ export function budgetsWithin(descriptorCap: number): Readonly<Record<BudgetName
     ...BUDGETS,
     uploads: within(BUDGETS.uploads, descriptorCap / 2),
     lateRefusals: within(BUDGETS.lateRefusals, descriptorCap / 4),
+    hubConnections: within(BUDGETS.hubConnections, descriptorCap / 4),
   };
 }
 

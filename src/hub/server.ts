@@ -69,7 +69,13 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
   for (const service of services) server.addService(service.definition, service.implementation);
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
+    /** Closes the connection of a client that has too many: it may keep each open, without a call, as long as it answers pings. */
     accept(socket: Socket): void {
+      if (socket.destroyed) return;
+      const client = context.clients.of(socket.remoteAddress, () => null).bucket;
+      const place = context.budgets.hubConnections.open(client);
+      if (place.grow(1) !== undefined) return void socket.destroy();
+      socket.once("close", () => place.end());
       connections.injectConnection(socket);
       socket.resume();
     },

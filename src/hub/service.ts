@@ -27,7 +27,10 @@ export interface HubDeps extends OwnMethodDeps {
   readonly admin: boolean;
   readonly clients: ClientAddresses;
   /** Budgets of this thread's memory that clients share. */
-  readonly budgets: Pick<Admission["budgets"], "hubCalls" | "hubRequests" | "hubResponses">;
+  readonly budgets: Pick<
+    Admission["budgets"],
+    "hubCalls" | "hubConnections" | "hubRequests" | "hubResponses"
+  >;
   /** The reads; undefined while they are off. */
   readonly reads?: HubReads | undefined;
   /** The subscribers of hub events; undefined while the reads are off. */
