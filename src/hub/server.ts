@@ -69,7 +69,7 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
   for (const service of services) server.addService(service.definition, service.implementation);
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
-    /** Closes the connection of a client that has too many: it may keep each open, without a call, as long as it answers pings. */
+    /** Closes the connection of a client that has too many: it may keep each open, without a call, as long as it responds to pings. */
     accept(socket: Socket): void {
       if (socket.destroyed) return;
       const client = context.clients.of(socket.remoteAddress, () => null).bucket;
