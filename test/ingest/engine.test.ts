@@ -3,6 +3,7 @@ import { channelsActiveAt } from "../../src/db/index/channels/follows.ts";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
+import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine, type IngestEngineDeps } from "../../src/ingest/engine.ts";
 import { decodeRecord } from "../../src/ingest/record.ts";
 import { CHANNELS_VERSION, engineSchedule } from "../../src/protocol/network/engine-versions.ts";
@@ -53,6 +54,19 @@ function failsAt(...turns: readonly number[]): void {
   };
 }
 
+/** The database cannot be written from the next cast on, after casts that cause this many faults. */
+function isGoneAfter(faults: number): void {
+  let turn = 0;
+  db.beforeStatement = (name) => {
+    if (name !== "project.casts.insert") return;
+    if (++turn <= faults) throw new Error(`fault ${turn}`);
+    throw new StorageError(
+      { database: "index", file: "index.db" },
+      { fault: "deleted", message: "it is gone" },
+    );
+  };
+}
+
 describe("a batch of resumable work", () => {
   const positions = [{ key: "file", position: 7 }];
 
@@ -82,6 +96,14 @@ describe("a batch of resumable work", () => {
     failsAt(2, 4);
     expect(resume(engine)).toEqual({ outcomes: ["ok", "unavailable", "ok"], ran: 0, position: undefined });
     expect([liveHashes(db).length, faults]).toEqual([2, ["Error: fault 4"]]);
+  });
+
+  test("fails as a whole when the database can no longer be written after a fault", () => {
+    const engine = engineOf();
+    engine.apply(account);
+    isGoneAfter(1);
+    expect(() => resume(engine)).toThrow(StorageError);
+    expect([getPosition(db, "file"), faults]).toEqual([undefined, []]);
   });
 });
 
@@ -169,6 +191,25 @@ describe("a relayed batch", () => {
     engine.applyRelayed({ ops: [], positions: [position], healed });
     expect([getPosition(db, position.key), faults.length]).toEqual([3, 1]);
   });
+});
+
+test.each([
+  ["a relayed batch", undefined],
+  ["one that heals an account", { shard: 1, account: accountPrefix(1), root: new Uint8Array() }],
+])("%s fails when the database cannot be written, and its position does not move", (_, account) => {
+  const engine = engineOf();
+  const ops = ["a", "b"].map((text) => ({
+    ...({ kind: "put", happenedAt: 0 } as const),
+    message: cast(1, text).bytes,
+  }));
+  const position = { key: "upstream 1 applied", position: 3 };
+  const healed = account && { ...account, children: [], uncertain: [] };
+  // A fault of one operation alone would be skipped.
+  isGoneAfter(healed ? 0 : 1);
+  expect(() => engine.applyRelayed({ ops, positions: [position], ...(healed && { healed }) })).toThrow(
+    StorageError,
+  );
+  expect([getPosition(db, position.key), faults]).toEqual([undefined, []]);
 });
 
 describe("the bound of the index", () => {
