@@ -115,6 +115,17 @@ test.each([
   },
 );
 
+test("a batch that heals an account says nothing about the keys of another", () => {
+  const healed = {
+    ...{ shard: 1, account: accountPrefix(6), root: new Uint8Array() },
+    ...{ children: [], uncertain: [] },
+  };
+  const ops = [{ kind: "put" as const, message: cast(5, "gm").bytes, happenedAt: 0 }];
+  using db = indexAfter({ keepsRoots: true, ops, healed });
+  expect(liveHashes(db)).toHaveLength(1);
+  expect([...correctedAccounts(db, 1)]).toEqual([accountPrefix(5)]);
+});
+
 test("a message of a block that is not verified is not noted, because the trie has it", () => {
   const ops = [{ kind: "put" as const, message: cast(5, "gm").bytes, happenedAt: DEFAULT_NOW_SECS }];
   const parts = [{ number: 8, time: DEFAULT_NOW_SECS, ops: 1 }];
