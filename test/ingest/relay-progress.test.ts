@@ -7,7 +7,7 @@ import { correction, setCorrection } from "../../src/db/index/trie/corrections.t
 import { areKeysKnown, keysKnownFrom, setKeysKnown } from "../../src/db/index/trie/known-keys.ts";
 import { hasStoredRoots, setRootsComputed } from "../../src/db/index/trie/shard-proofs.ts";
 import { type UnknownRecord, unknownAfter } from "../../src/db/index/unknown-records.ts";
-import { journaledBlocksAfter, todoAfter } from "../../src/db/index/upstream-work.ts";
+import { chainHeadOf, journaledBlocksAfter, todoAfter } from "../../src/db/index/upstream-work.ts";
 import { MAX_EVENT_AGE_SECS } from "../../src/ingest/events.ts";
 import { markRelayedBlocks, opsWithBlocks, writeProgress } from "../../src/ingest/relay-progress.ts";
 import type { RelayedBatch, SingleOp } from "../../src/ingest/relayed-op.ts";
@@ -87,7 +87,7 @@ test("a batch that does not say which fids are followed, or mentions an fid agai
   expect([readFollowedFids(db), todoAfter(db, 0, 9)]).toEqual([new Set([1, 5]), [8]]);
 });
 
-test("a batch stores the events that two nodes confirm, the records of unknown kinds, and from which block keys are known", () => {
+test("a batch stores the events that two nodes confirm, the records of unknown kinds, the newest blocks, and from which block keys are known", () => {
   using node = startTestNode();
   const { db } = node;
   const progress = (batch: Partial<RelayedBatch>) =>
@@ -98,7 +98,12 @@ test("a batch stores the events that two nodes confirm, the records of unknown k
     ...{ number: 99, shard: 1, block: 7, position: 1 },
     bytes: Uint8Array.of(1, 2),
   };
-  progress({ confirmed: [confirmed], unknown: [unknown], keysKnown: [{ shard: 1, from: 7 }] });
+  const head = {
+    ...{ shard: 1, height: 7, timestamp: 5, certified: 1 },
+    ...{ hash: new Uint8Array(32), root: new Uint8Array(20) },
+  };
+  progress({ confirmed: [confirmed], unknown: [unknown], heads: [head], keysKnown: [{ shard: 1, from: 7 }] });
+  expect(chainHeadOf(db, 1)).toEqual(head);
   expect(confirmedEventsOf(db, 1, 3)).toEqual(confirmed);
   expect(keysKnownFrom(db, 1)).toBe(7);
   const kept = unknownAfter(db, 0, 9);
