@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { channelsActiveAt } from "../../src/db/index/channels/follows.ts";
+import { readTotals } from "../../src/db/index/counts/totals.ts";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
@@ -17,6 +18,7 @@ import { accountRecords } from "../support/node.ts";
 import { bio, cast } from "../support/records.ts";
 import { expectOk } from "../support/result.ts";
 import { hashOf, reactionMessage } from "../support/social.ts";
+import { sqliteError } from "../support/storage-faults.ts";
 import { unverifiedRecords } from "../support/unverified-records.ts";
 
 let db: IndexDatabase;
@@ -46,6 +48,8 @@ const casts = ["a", "b", "c"].map((text) => expectOk(decodeRecord(cast(1, text))
 const codes = (outcomes: readonly ({ readonly code: string } | undefined)[]) =>
   outcomes.map((outcome) => outcome?.code ?? "ok");
 
+const INDEX_FILE = { database: "index", file: "index.db" } as const;
+
 /** The storing of casts fails at these turns, counted from 1. */
 function failsAt(...turns: readonly number[]): void {
   let turn = 0;
@@ -60,10 +64,7 @@ function isGoneAfter(faults: number): void {
   db.beforeStatement = (name) => {
     if (name !== "project.casts.insert") return;
     if (++turn <= faults) throw new Error(`fault ${turn}`);
-    throw new StorageError(
-      { database: "index", file: "index.db" },
-      { fault: "deleted", message: "it is gone" },
-    );
+    throw new StorageError(INDEX_FILE, { fault: "deleted", message: "it is gone" });
   };
 }
 
@@ -130,6 +131,34 @@ test("a commit that fails through none of its records is reported, and its sende
   expect(codes(engine.apply(casts))).toEqual(casts.map(() => "unavailable"));
   expect(faults.length).toBe(2);
   expect(codes(engine.apply(casts))).toEqual(casts.map(() => "bad_request.duplicate"));
+});
+
+test("nothing of a commit that was rolled back is remembered", () => {
+  const engine = engineOf();
+  const first = casts.slice(0, 1);
+  db.beforeStatement = (name) => {
+    if (name === "COMMIT") throw new StorageError(INDEX_FILE, { fault: "deleted", message: "it is gone" });
+  };
+  const records = [...account, ...first];
+  expect(codes(engine.apply(records))).toEqual(records.map(() => "unavailable"));
+  db.beforeStatement = undefined;
+  // The key of the cast is as unknown as the fid.
+  expect(codes(engine.apply(first))).toEqual(["bad_request.validation_failure"]);
+  expect(codes(engine.apply(records))).toEqual(records.map(() => "ok"));
+  expect(readTotals(db).messages).toBe(1);
+});
+
+test("a sender reads whether the record may be sent again at once, or the operator must see to the index", () => {
+  const engine = engineOf();
+  const reasonAfter = (fault: Error) => {
+    db.beforeStatement = () => {
+      throw fault;
+    };
+    return engine.apply(casts.slice(0, 1))[0]?.reason;
+  };
+  const damage = new StorageError(INDEX_FILE, { fault: "corrupt", message: "a page is damaged" });
+  expect(reasonAfter(damage)).toContain("its index is damaged");
+  expect(reasonAfter(sqliteError("busy"))).toContain("try again");
 });
 
 test("a node that takes no records refuses each, and stores none", () => {

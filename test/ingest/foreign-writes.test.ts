@@ -20,3 +20,13 @@ test("the writer forgets what it remembers of rows that another connection has w
   expect(node.ingestAll([cast(1, "second")])).toEqual(["ok"]);
   expect(verifyIndex(indexPath(node.dir))).toEqual([]);
 });
+
+test("a key of a registration that another connection has removed is as unknown as the fid", () => {
+  using node = startTestNode();
+  node.ingestAll([...accountRecords(1), cast(1, "first")]);
+  {
+    using other = openIndexWriter(indexPath(node.dir));
+    other.sqlite.exec("DELETE FROM fids WHERE fid = 1");
+  }
+  expect(node.ingestAll([cast(1, "second")])).toEqual(["bad_request.validation_failure"]);
+});

@@ -4,8 +4,8 @@ import { accountRecords } from "../support/node.ts";
 import { cast } from "../support/records.ts";
 
 const records = [...accountRecords(1), cast(1, "gm")];
-const byKind = Object.entries(Object.groupBy(records, ({ kind }) => kind)).map(
-  ([kind, [record] = []]) => [kind, record] as const,
+const byKind = [...Map.groupBy(records, ({ kind }) => kind)].map(
+  ([kind, [record]]) => [kind, record] as const,
 );
 const codeOf = (decoded: ReturnType<typeof decodeRecord>) => (decoded.ok ? "ok" : decoded.error.code);
 
