@@ -11,6 +11,7 @@ import {
   setRootsComputed,
   shardProof,
 } from "../../src/db/index/trie/shard-proofs.ts";
+import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import type { RelayedBatch, RelayedOp } from "../../src/ingest/relayed-op.ts";
@@ -31,6 +32,7 @@ import { liveHashes } from "../support/live-messages.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 import { bio, cast, compact, fname, link } from "../support/records.ts";
 import { expectOk } from "../support/result.ts";
+import { sqliteError } from "../support/storage-faults.ts";
 
 const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 const PROVEN = { provenHeight: 7, provenAt: DEFAULT_NOW_SECS, mismatchHeight: null, mismatches: 0 };
@@ -114,6 +116,26 @@ test.each([
     expect([...correctedAccounts(db, 1)]).toEqual(notes ? [accountPrefix(5)] : []);
   },
 );
+
+test("a batch that was rolled back leaves nothing to note for the next", () => {
+  const { db, apply } = startIndex(true);
+  using _ = db;
+  const put = (...fids: number[]) =>
+    apply({
+      ops: fids.map((fid) => ({
+        ...({ kind: "put", happenedAt: DEFAULT_NOW_SECS } as const),
+        message: cast(fid, "gm").bytes,
+      })),
+    });
+  let casts = 0;
+  db.beforeStatement = (name) => {
+    if (name === "project.casts.insert" && ++casts === 2) throw sqliteError("full");
+  };
+  expect(() => put(5, 7)).toThrow(StorageError);
+  db.beforeStatement = undefined;
+  put(6);
+  expect([...correctedAccounts(db, 1)]).toEqual([accountPrefix(6)]);
+});
 
 test("a batch that heals an account says nothing about the keys of another", () => {
   const healed = {

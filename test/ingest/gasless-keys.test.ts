@@ -3,7 +3,7 @@ import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { appNonce, gaslessKeysOf, userNonce } from "../../src/ingest/merge/keys/gasless-key-store.ts";
-import type { EncodedRecord } from "../../src/ingest/record.ts";
+import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
 import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { toUnixSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -21,6 +21,7 @@ import {
   type TestSigner,
 } from "../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
+import { expectOk } from "../support/result.ts";
 
 const REFUSED = "bad_request.validation_failure";
 const APP = 9;
@@ -243,6 +244,9 @@ test("admits history as of its own time: a message of a key that has expired sin
     REFUSED,
   ]);
   expect(node.ingestMessage(castAt(DEFAULT_TIMESTAMP))).toBe(REFUSED);
+  // What is not history is admitted as of now, whatever time it names.
+  const backDated = expectOk(decodeRecord({ kind: "message", bytes: castAt(addedAt + TTL_SECS + 1) }));
+  expect(engine.apply([backDated])[0]?.code).toBe(REFUSED);
 });
 
 test("finds the owner of an on-chain and of a gasless key, the fid with the active key first", () => {
