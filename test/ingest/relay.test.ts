@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { fidOfOwner } from "../../src/db/index/channels/owner-claims.ts";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
 import { journaledBlocksAfter, todoAfter } from "../../src/db/index/upstream-work.ts";
@@ -252,6 +253,17 @@ describe("relayed operations", () => {
       index.relay(end);
       expect(index.hashes()).toEqual([]);
     }
+  });
+
+  test("a live verification of the upstream's state names the owner of an address until a later one does", () => {
+    using index = startIndex();
+    const { address } = makeWallet("owner of a channel");
+    const claim = (fid: number, timestamp: number) =>
+      index.relay({ kind: "claimState", fid, address, timestamp, happenedAt: 0 });
+    expect(fidOfOwner(index.db, address)).toBe(0);
+    claim(5, 10);
+    claim(6, 20);
+    expect(fidOfOwner(index.db, address)).toBe(6);
   });
 
   test("a message renews the gasless key that signed it", () => {
