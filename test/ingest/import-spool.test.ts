@@ -205,6 +205,19 @@ test("user data waits for that of its slot that waits for its event", () => {
 });
 
 describe("the index that is built", () => {
+  test("has a message that waited while its key was removed, because the key was active ahead of it", () => {
+    const engine = engineAt();
+    take(engine, ...accounts);
+    const removal = eventRecord(
+      signerEvent(1, accountSigner(1).publicKey, { block: 800_004, log: 1 }, "remove"),
+    );
+    const waits = bio(1, "b", DEFAULT_TIMESTAMP + 1);
+    expect(take(engine, bio(1, "a"), waits, removal)).toEqual([STORED, WAITS, STORED]);
+    while (engine.buildStep());
+    while (engine.applyDeferred());
+    expect(liveHashes(db)).toEqual([hashOf(waits.bytes).slice(2)]);
+  });
+
   test("has what was spooled, and then what waited and wins", () => {
     const engine = engineAt();
     take(engine, ...accounts);
