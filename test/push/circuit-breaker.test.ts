@@ -100,3 +100,56 @@ test("a requested delay applies to every call", () => {
     "free",
   ]);
 });
+
+/** Makes a host count as down at 0, to be probed at 100. */
+function downHost(): CircuitBreaker {
+  const health = new CircuitBreaker(settings);
+  for (let failure = 0; failure < 3; failure++) call(health, "down", 0);
+  return health;
+}
+
+test("says when its admission may next change without a call: at the next probe or when it is given up", () => {
+  const health = downHost();
+  expect(health.nextChangeMs(0)).toBe(100);
+  expect(health.nextChangeMs(100)).toBe(1_000);
+  call(health, "down", 950);
+  expect(health.nextChangeMs(950)).toBe(1_000);
+  expect(health.nextChangeMs(1_000)).toBe(1_150);
+  expect(health.nextChangeMs(1_150)).toBe(Number.POSITIVE_INFINITY);
+  expect(new CircuitBreaker(settings).nextChangeMs(0)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("counts as down for an hour after its last call, and during a call", () => {
+  const health = downHost();
+  const hourMs = 3_600_000;
+  expect([health.isDown(hourMs - 1), health.isIdle(hourMs - 1)]).toEqual([true, false]);
+  expect([health.isDown(hourMs), health.isIdle(hourMs)]).toEqual([false, true]);
+  health.start(hourMs);
+  expect([health.isDown(hourMs), health.isIdle(hourMs)]).toEqual([true, false]);
+});
+
+test("is idle while it is up and no call is in flight", () => {
+  const health = new CircuitBreaker(settings);
+  expect(health.isIdle(0)).toBe(true);
+  health.start(0);
+  health.start(0);
+  expect([health.inFlight, health.isIdle(0)]).toEqual([2, false]);
+});
+
+test("a limit that failures have lowered stays low after a second without calls", () => {
+  const health = new CircuitBreaker(settings);
+  for (let failure = 0; failure < 2; failure++) call(health, "down", 0);
+  expect(allowance(health, 0)).toBe(1);
+  expect(allowance(health, 5_000)).toBe(1);
+});
+
+test("a later request for a shorter delay does not shorten an earlier one, nor the wait for a probe", () => {
+  const health = new CircuitBreaker(settings);
+  call(health, "busy", 0, 5_000);
+  health.start(0);
+  health.finish({ isProbe: false, hostStatus: "ok", waitMs: 0 }, 10);
+  expect([health.admission(4_999), health.admission(5_000)]).toEqual(["wait", "free"]);
+  const down = new CircuitBreaker(settings);
+  for (let failure = 0; failure < 3; failure++) call(down, "down", 0, 700);
+  expect([down.admission(699), down.admission(700)]).toEqual(["wait", "probe"]);
+});

@@ -22,6 +22,7 @@ const campaign = { campaignId: "c", appId: APP_ID };
 
 interface EngineOptions {
   readonly timeoutMs?: number;
+  readonly rerunAfterMs?: number;
   readonly onLog?: (line: string) => void;
   readonly settings?: readonly string[];
   readonly stores?: Stores;
@@ -50,6 +51,7 @@ afterEach(() => {
 
 function startEngine({
   timeoutMs = testTimings.timeoutMs,
+  rerunAfterMs = testTimings.rerunAfterMs,
   onLog = () => {},
   settings = [],
   stores = localStores(state, { clock }),
@@ -62,7 +64,7 @@ function startEngine({
     state: stores,
     monotonicMs: () => clock.nowMs(),
     client: loopbackClient(),
-    timings: { ...testTimings, timeoutMs },
+    timings: { ...testTimings, timeoutMs, rerunAfterMs },
     ...options,
   });
 }
@@ -107,7 +109,7 @@ test("stop aborts calls after the grace period, and the next process resumes the
   });
   addTokens(client, 1_000);
   await store({ targetFids: [], excludeFids: [10], followingFid: null });
-  const first = await startEngine({ timeoutMs: 60_000 });
+  const first = await startEngine({ timeoutMs: 60_000, rerunAfterMs: 3_600_000 });
   let hasEnded = false;
   void first.run("c").then(() => {
     hasEnded = true;
@@ -409,4 +411,52 @@ test("a send that arrives while the process stops is stored and not waited for",
   expect(await started.result).toBeUndefined();
   expect(await stores.campaigns.find(started.campaignId)).toMatchObject({ status: "queued" });
   await engine.stop(0);
+});
+
+test("reports how many campaigns no node runs, and the age of the oldest; null while the state does not respond", async () => {
+  const stores = localStores(state, { clock });
+  let responds = true;
+  const campaigns: Stores["campaigns"] = {
+    ...stores.campaigns,
+    waiting: () => (responds ? stores.campaigns.waiting() : new Promise(() => undefined)),
+  };
+  const engine = await startEngine({ stores: { ...stores, campaigns }, permission: () => "paused" });
+  const queued = async () => {
+    const { campaignsRunning, campaignsQueued, oldestQueuedSecs } = await engine.stats();
+    return [campaignsRunning, campaignsQueued, oldestQueuedSecs];
+  };
+  expect(await queued()).toEqual([0, 0, 0]);
+  await store();
+  await store(undefined, "d");
+  clock.advanceSecs(7);
+  expect(await queued()).toEqual([0, 2, 7]);
+  // The clock of this machine is behind that of the one that has stored them.
+  clock.advanceSecs(-10);
+  expect(await queued()).toEqual([0, 2, 0]);
+  responds = false;
+  expect(await queued()).toEqual([0, null, null]);
+  await engine.stop(0);
+});
+
+test("a campaign waits twice as long after each further fault", async () => {
+  const stores = localStores(state, { clock });
+  const delays: number[] = [];
+  const campaigns: Stores["campaigns"] = {
+    ...stores.campaigns,
+    end: () => Promise.reject(new Error("a fault")),
+    async release(work, delayMs) {
+      delays.push(delayMs);
+      // Due at once, so that the test need not wait.
+      await stores.campaigns.release(work, 0);
+    },
+  };
+  await store();
+  const engine = await startEngine({ stores: { ...stores, campaigns }, rerunAfterMs: 1_000 });
+  void engine.run("c");
+  while (delays.length < 3) {
+    await engine.wake();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await engine.stop(0);
+  expect(delays.slice(0, 3)).toEqual([1_000, 2_000, 4_000]);
 });

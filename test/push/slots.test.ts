@@ -178,6 +178,56 @@ describe("a host that is down", () => {
   });
 });
 
+describe("memory of hosts", () => {
+  /** Makes one call to each of so many hosts that the slots forget those that are idle. */
+  async function callManyHosts(fixture: ReturnType<typeof startSlots>): Promise<void> {
+    for (let at = 0; at < 10_000; at++) {
+      await fixture.acquire("other", `other-${at}`);
+      fixture.held.pop()?.slot.release("ok");
+    }
+  }
+
+  test("keeps a host that is down, one with a call, and one for which a request waits, however many others are called", async () => {
+    const fixture = startSlots(16, { ...DEFAULT_CIRCUIT_BREAKER, failuresUntilDown: 1, firstProbeMs: 60_000 });
+    await fixture.acquire("c", "dead");
+    await fixture.release(0, "down");
+    for (let at = 0; at < 5; at++) void fixture.acquire("c", "busy");
+    await fixture.settled();
+    // The fifth request waits for one of the four calls, which are all that a new host gets.
+    expect([fixture.held.length, fixture.slots.stats().waiting]).toEqual([4, 1]);
+    await callManyHosts(fixture);
+    expect(fixture.slots.stats()).toMatchObject({ inFlight: 4, waiting: 1, hostsDown: 1 });
+    await fixture.acquire("c", "small");
+    void fixture.acquire("c", "busy");
+    await fixture.settled();
+    expect(fixture.count("host", "busy")).toBe(4);
+  });
+
+  test("forgets the concurrency limit of a host when more than 10,000 others are called", async () => {
+    const fixture = startSlots(32);
+    await warmUp(fixture, "known");
+    await callManyHosts(fixture);
+    for (let at = 0; at < 20; at++) void fixture.acquire("c", "known");
+    await fixture.settled();
+    expect(fixture.count("host", "known")).toBe(4);
+  });
+});
+
+test("tells how long the oldest request has waited; 0 when none waits", async () => {
+  const fixture = startSlots(1);
+  await fixture.acquire("a", "h");
+  expect(fixture.slots.stats().oldestWaitMs).toBe(0);
+  const before = performance.now();
+  void fixture.acquire("b", "h");
+  const after = performance.now();
+  while (performance.now() - after < 5);
+  void fixture.acquire("c", "h");
+  const now = performance.now();
+  const { oldestWaitMs } = fixture.slots.stats();
+  expect(oldestWaitMs).toBeGreaterThanOrEqual(now - after);
+  expect(oldestWaitMs).toBeLessThanOrEqual(performance.now() - before);
+});
+
 test("a cancelled request neither waits nor uses a slot", async () => {
   const fixture = startSlots(1);
   await fixture.acquire("c", "h");
