@@ -51,6 +51,14 @@ test("resets the concurrency limit after a second without calls", () => {
   expect(allowance(health, 2_001)).toBe(4);
 });
 
+test("keeps the concurrency limit while a call is in flight, however long it takes", () => {
+  const health = new CircuitBreaker(settings);
+  while (allowance(health, 0) < 24) fill(health, 0);
+  const limit = allowance(health, 0);
+  health.start(0);
+  expect(allowance(health, 5_000)).toBe(limit - 1);
+});
+
 test("is down after three consecutive failures, with single probes at growing intervals", () => {
   const health = new CircuitBreaker(settings);
   for (let failure = 0; failure < 2; failure++) call(health, "down", 0);

@@ -188,7 +188,11 @@ describe("memory of hosts", () => {
   }
 
   test("keeps a host that is down, one with a call, and one for which a request waits, however many others are called", async () => {
-    const fixture = startSlots(16, { ...DEFAULT_CIRCUIT_BREAKER, failuresUntilDown: 1, firstProbeMs: 60_000 });
+    const fixture = startSlots(16, {
+      ...DEFAULT_CIRCUIT_BREAKER,
+      failuresUntilDown: 1,
+      firstProbeMs: 60_000,
+    });
     await fixture.acquire("c", "dead");
     await fixture.release(0, "down");
     for (let at = 0; at < 5; at++) void fixture.acquire("c", "busy");
