@@ -109,7 +109,12 @@ test("stop aborts calls after the grace period, and the next process resumes the
   });
   addTokens(client, 1_000);
   await store({ targetFids: [], excludeFids: [10], followingFid: null });
-  const first = await startEngine({ timeoutMs: 60_000, rerunAfterMs: 3_600_000 });
+  const faults: string[] = [];
+  const first = await startEngine({
+    timeoutMs: 60_000,
+    rerunAfterMs: 3_600_000,
+    onLog: (line) => line.includes("interrupted") && faults.push(line),
+  });
   let hasEnded = false;
   void first.run("c").then(() => {
     hasEnded = true;
@@ -118,7 +123,7 @@ test("stop aborts calls after the grace period, and the next process resumes the
   // A response that arrives after the stop would be repeated.
   await until(async () => (await found())?.counts.success === 200);
   await first.stop(20);
-  expect(hasEnded).toBe(false);
+  expect([hasEnded, faults]).toEqual([false, []]);
   expect(await found()).toMatchObject({
     status: "running",
     counts: { success: 200, failure: 0, notAttempted: 1 },
@@ -310,6 +315,31 @@ test("takes no campaign while it may not send, nor after it has stopped", async 
   await engine.stop(0);
   expect(await askedToRun()).toBe("queued");
   expect(client.requests).toEqual([]);
+});
+
+test("looks for scheduled sends only while it may send, and no more after it has stopped", async () => {
+  const stores = localStores(state, { clock });
+  let looks = 0;
+  const schedules: Stores["schedules"] = {
+    ...stores.schedules,
+    due(...args) {
+      looks += 1;
+      return stores.schedules.due(...args);
+    },
+  };
+  let permission: SendPermission = "paused";
+  const engine = await startEngine({ stores: { ...stores, schedules }, permission: () => permission });
+  const isLooking = async () => {
+    looks = 0;
+    await engine.wake();
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return looks > 0;
+  };
+  expect(await isLooking()).toBe(false);
+  permission = "granted";
+  expect(await isLooking()).toBe(true);
+  await engine.stop(0);
+  expect(await isLooking()).toBe(false);
 });
 
 test("runs a campaign once for two calls, and resolves for a finished one", async () => {
