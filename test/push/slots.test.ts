@@ -217,7 +217,7 @@ describe("memory of hosts", () => {
   });
 });
 
-test("tells how long the oldest request has waited; 0 when none waits", async () => {
+test("reports how long the oldest request has waited; 0 when none waits", async () => {
   const fixture = startSlots(1);
   await fixture.acquire("a", "h");
   expect(fixture.slots.stats().oldestWaitMs).toBe(0);
