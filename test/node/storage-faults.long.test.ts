@@ -331,7 +331,7 @@ test.skipIf(!Bun.which("prlimit"))(
     expect(await status.json()).toMatchObject({ disk: { write_fault: expect.stringContaining("index") } });
     // The number of records does not matter.
     expect(node.logs().match(/The index could not be written/g)).toHaveLength(1);
-    // Whoever writes says it once, and so does the watch for each database, however much is refused.
+    // One line from each writer, and one from the watch for each database, however much is refused.
     expect(repeated(errorsIn(node.logs()))).toEqual([]);
 
     await limitFiles("unlimited");
