@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
+import { createUrlGuard } from "../../../src/net/guard.ts";
 import { openSqliteImport } from "../../../src/node/state/token-state.ts";
-import { testApp } from "../../support/send.ts";
+import { importTokens } from "../../../src/push/tokens/transfer/import-tokens.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { APP_ID, testApp } from "../../support/send.ts";
 import { localStores } from "../../support/state-stores.ts";
 import { type ImportFixture, importTokensContract, listed, take } from "./import-tokens-contract.ts";
 
@@ -57,4 +60,50 @@ test("a list is stored a thousand tokens at a time while it is read", async () =
   const tokens = Array.from({ length: 2500 }, (_, at) => listed({ fid: 1 + at }));
   expect(await take({ openImport }, tokens)).toMatchObject({ added: 2500 });
   expect(sizes).toEqual([1000, 1000, 500]);
+});
+
+test("a report names the twenty hosts with the most tokens, and counts hosts beyond a thousand together", async () => {
+  await using app = await openInSqlite();
+  const hosts = Array.from({ length: 1002 }, (_, at) => `h${at}.example`);
+  const tokens = [...hosts, "h5.example", "h7.example", "h5.example"].map((host, at) =>
+    listed({ fid: 1 + at, host }),
+  );
+  const { lines } = await take(app, tokens, { clients: { "h7.example": 9152 } });
+  expect(lines.slice(0, 5)).toEqual([
+    "Tokens: 1,005 added, 0 updated, 0 unchanged, 0 newer here, 0 refused",
+    "  h5.example: 3 (client unknown)",
+    "  h7.example: 2 (client 9152)",
+    "  other hosts: 2 (client unknown)",
+    "  h0.example: 1 (client unknown)",
+  ]);
+  expect(lines).toHaveLength(22);
+  expect(lines.at(-1)).toBe("  and 981 more hosts");
+  const twenty = hosts.slice(0, 20).map((host, at) => listed({ fid: 1 + at, host }));
+  expect((await take(app, twenty)).lines.at(-1)).toBe("  h19.example: 1 (client unknown)");
+});
+
+test("an import reports its progress after each batch, refused tokens included, and stops after the batch during which it is aborted", async () => {
+  await using app = await openInSqlite();
+  using into = app.openImport({ dryRun: false });
+  const stop = new AbortController();
+  const progress: number[] = [];
+  const importing = importTokens({
+    appId: APP_ID,
+    tokens: (async function* () {
+      for (let fid = 0; fid < 5000; fid++) {
+        if (fid === 1500) stop.abort(new Error("stopped"));
+        yield listed({ fid });
+      }
+    })(),
+    into,
+    guard: createUrlGuard({ allowCidrs: [], allowHttp: false, resolve: async () => ["93.184.216.34"] }),
+    clientFids: new Map(),
+    clock: new ManualClock(2_000_000_000),
+    signal: stop.signal,
+    onProgress: (tokens) => progress.push(tokens),
+  });
+  await expect(importing).rejects.toThrow("stopped");
+  expect(progress).toEqual([1000, 2000]);
+  // The fid 0 is refused.
+  expect((await app.store.totals()).enabled).toBe(1999);
 });
