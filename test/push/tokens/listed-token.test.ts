@@ -26,6 +26,12 @@ test("reads a token of a list, with times in seconds", () => {
   });
 });
 
+test("reads the first second of 1970, and no time before it", () => {
+  const at = (updated_at: string) => readListedToken({ ...listed, updated_at });
+  expect(expectOk(at("1970-01-01T00:00:00Z")).updatedAt).toBe(0);
+  expect(expectErr(at("1969-12-31T23:59:59Z")).message).toBe("updated_at must be a time in ISO 8601");
+});
+
 test("reads a token without the optional fields", () => {
   const { fid, url, token } = listed;
   const bare = { fid, url, token, isEnabled: true, createdAt: undefined, updatedAt: undefined };

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
+import { UserError } from "../../../src/lib/failure.ts";
 import { tokensOfFile } from "../../../src/push/tokens/transfer/token-file.ts";
 import { tempDir } from "../../support/program.ts";
 
@@ -59,6 +60,24 @@ test.each([
 test("reads a token before which 128 KB have none", async () => {
   const start = '{"notification_tokens":['.padEnd(2 * 64 * 1024);
   expect(await read(`${start}${JSON.stringify(tokens[0])}]}`)).toEqual(tokens.slice(0, 1));
+});
+
+test("reads lines whose characters are split between chunks of the file", async () => {
+  const lines = Array.from({ length: 2000 }, (_, at) => ({ fid: at, token: "€🎈".repeat(60) }));
+  expect(await read(lines.map((token) => JSON.stringify(token)).join("\n"))).toEqual(lines);
+});
+
+test.each([
+  ["a line", "\n"],
+  ["the end", ""],
+])("throws for a list of lines with a fault of UTF-8 in %s, and names the file", async (_, end) => {
+  await Bun.write(
+    path,
+    new Uint8Array([...Buffer.from(`{"fid":1}\n{"fid":2}`), 0xf0, 0x9f, ...Buffer.from(end)]),
+  );
+  const fault = await Array.fromAsync(tokensOfFile(path)).catch((error: unknown) => error);
+  expect(fault).toBeInstanceOf(UserError);
+  expect(String(fault)).toContain(`${path} is not valid UTF-8`);
 });
 
 test("throws for a missing file and names it", async () => {

@@ -53,6 +53,20 @@ test.each([[null], [""], [undefined]])(
   },
 );
 
+test("a limit in the URL is retained", async () => {
+  const { url, requests } = serve(() => page([1]));
+  expect(await read(`${url}?limit=50`)).toEqual([1]);
+  expect(requests.map(({ search }) => search)).toEqual(["?limit=50"]);
+});
+
+test("throws a UserError for a cursor that is too long for a URL", async () => {
+  const { url, requests } = serve(() => page([1], "c".repeat(5000)));
+  const fault = await read(url).catch((error: unknown) => error);
+  expect(fault).toBeInstanceOf(UserError);
+  expect(String(fault)).toContain("the URL must be at most 2048 characters long");
+  expect(requests).toHaveLength(1);
+});
+
 test("retries a busy or failing service after the requested delay", async () => {
   const { url } = serve((_, __, nth) => {
     if (nth === 0) return new Response("", { status: 429, headers: { "retry-after": "7" } });

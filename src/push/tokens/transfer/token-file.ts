@@ -130,6 +130,13 @@ async function* tokensOfPages(path: string): AsyncGenerator<unknown> {
 
 async function* tokensOfLines(path: string): AsyncGenerator<unknown> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decoded = (chunk?: Uint8Array): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (cause) {
+      throw new UserError(`${path} is not valid UTF-8`, { cause });
+    }
+  };
   let rest = "";
   let number = 0;
   const parsed = (line: string): unknown => {
@@ -141,7 +148,7 @@ async function* tokensOfLines(path: string): AsyncGenerator<unknown> {
     }
   };
   for await (const chunk of chunksOf(path)) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    const lines = (rest + decoded(chunk)).split("\n");
     rest = lines.pop() ?? "";
     if (rest.length > MAX_TOKEN_BYTES)
       throw new UserError(`${path}: line ${number + lines.length + 1} is too long`);
@@ -150,7 +157,7 @@ async function* tokensOfLines(path: string): AsyncGenerator<unknown> {
       if (token !== undefined) yield token;
     }
   }
-  const last = parsed(rest);
+  const last = parsed(rest + decoded());
   if (last !== undefined) yield last;
 }
 

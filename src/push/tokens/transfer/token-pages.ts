@@ -16,7 +16,6 @@ export interface TokenPages {
 
 const PAGE_TOKENS = "100";
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-const MAX_CURSOR_CHARS = 4096;
 const CALL_TIMEOUT_MS = 30_000;
 const MAX_ATTEMPTS = 5;
 const INITIAL_BACKOFF_MS = 1000;
@@ -92,7 +91,7 @@ function readPage({ body, truncated }: OutboundResponse): { tokens: readonly unk
   if (!Array.isArray(tokens)) throw notAPage();
   const next = readObject(ownValue(page.value, "next") ?? {}, "next");
   const cursor = next.ok ? (ownValue(next.value, "cursor") ?? "") : undefined;
-  if (typeof cursor !== "string" || cursor.length > MAX_CURSOR_CHARS) throw notAPage();
+  if (typeof cursor !== "string") throw notAPage();
   return { tokens, cursor };
 }
 
