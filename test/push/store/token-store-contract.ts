@@ -290,6 +290,21 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => P
         expect((await store.cohorts("x", 2)).map(({ week }) => week)).toEqual([2]);
       });
 
+      test("keeps the losses of a week's tokens up to the twelfth week after it", async () => {
+        const { store } = await start("x");
+        at(4); // A Monday.
+        for (const fid of [1, 2]) await report(store, fid, 9152, "miniapp_added", 0);
+        for (const [fid, week] of [
+          [1, 12],
+          [2, 13],
+        ] as const) {
+          at(4 + 7 * week);
+          await report(store, fid, 9152, "miniapp_removed");
+        }
+        const [cohort] = await store.cohorts("x", 0);
+        expect(cohort?.changes).toEqual([2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1]);
+      });
+
       test("days of a clock that was ahead do not lengthen the growth", async () => {
         const { store } = await start("x");
         at(10_000);
@@ -336,6 +351,8 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => P
         expect(await disable(store, 120, { fid: 6 })).toBe("applied");
         expect(await disable(store, 120, { appId: "y" })).toBe("applied");
         expect(await disable(store, 159)).toEqual({ retryAfterSecs: 1 });
+        expect(await exhausted(store, 159)).toEqual({ retryAfterSecs: 1 });
+        expect(await exhausted(store, 160)).toBeUndefined();
         expect(await disable(store, 160)).toBe("applied");
         expect(await disable(store, 160)).toEqual({ retryAfterSecs: 10 });
       });

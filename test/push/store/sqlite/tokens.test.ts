@@ -5,6 +5,8 @@ import { type Clock, systemClock } from "../../../../src/runtime/clock.ts";
 import "../../../../src/push/store/tokens/token-import.ts";
 import { declaredStatements } from "../../../../src/db/state/sql.ts";
 import { verifyState } from "../../../../src/node/state/verify.ts";
+import { AUDIENCE_DAYS } from "../../../../src/push/store/tokens/audience-counts.ts";
+import { startOfWeek } from "../../../../src/push/store/tokens/token-counts.ts";
 import type { TokenEvent } from "../../../../src/push/store/tokens/token-store.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { tempDir } from "../../../support/program.ts";
@@ -131,6 +133,34 @@ test("a sweep deletes the days of growth that cannot be requested, and no others
   expect(await days?.step(10)).toEqual({ deleted: 1, more: false });
   const { days: shown, enabled } = await store.audience("app", { fromDay: 0, maxClients: 1 });
   expect([shown.map(({ day }) => day), enabled]).toEqual([[11, 410, 411], 4]);
+});
+
+test("a sweep deletes the weeks that ended more than 400 days ago, and no others", async () => {
+  const clock = new ManualClock(100);
+  using tokens = openTokens(clock);
+  await tokens.addApp("app");
+  const { tokens: store, sweeps } = localStores(tokens.db, { clock });
+  const WEEK_SECS = 7 * 86_400;
+  for (const week of [1, 2, 3]) {
+    const nowSecs = startOfWeek(week);
+    clock.setSecs(nowSecs);
+    const event = { name: "miniapp_added", details: undefined } as const;
+    await store.apply(
+      { appId: "app", fid: week, clientFid: 1, event, nowSecs },
+      { maxChanges: 100, windowSecs: 60 },
+    );
+  }
+  const weeks = async () => (await store.cohorts("app", 0)).map(({ week }) => week);
+  const sweep = sweeps.find(({ name }) => name === "audience_cohorts");
+  clock.setSecs(startOfWeek(2) - 1 + AUDIENCE_DAYS * 86_400);
+  expect(await sweep?.step(10)).toEqual({ deleted: 0, more: false });
+  expect(await weeks()).toEqual([1, 2, 3]);
+  clock.setSecs(startOfWeek(2) + AUDIENCE_DAYS * 86_400);
+  expect(await sweep?.step(10)).toEqual({ deleted: 1, more: false });
+  expect(await weeks()).toEqual([2, 3]);
+  clock.setSecs(startOfWeek(3) + AUDIENCE_DAYS * 86_400 + WEEK_SECS);
+  expect(await sweep?.step(1)).toEqual({ deleted: 1, more: true });
+  expect(await weeks()).toEqual([3]);
 });
 
 test("a sweep deletes the counts of clients without tokens, page by page, and no others", async () => {
