@@ -163,6 +163,61 @@ export function importTokensContract(name: string, open: () => Promise<ImportFix
       expect(await app.store.totals()).toEqual({ enabled: 0, disabled: 1, no_token: 0 });
     });
 
+    test("an entry with one of the two times has it for both", async () => {
+      await using app = await open();
+      const { updated_at: _, ...created } = listed({ fid: 5 });
+      const { created_at: __, ...updated } = listed({ fid: 6 });
+      expect(await take(app, [created, updated])).toMatchObject(counts({ added: 2 }));
+      expect(await app.rows()).toMatchObject([
+        { fid: 5, created_at: 500, updated_at: 500 },
+        { fid: 6, created_at: 1000, updated_at: 1000 },
+      ]);
+    });
+
+    test.each([
+      ["URL", { url: "https://a.example/other" }, { url: "https://a.example/other" }],
+      ["token", { token: "other" }, { token: "other" }],
+      ["state", { status: "disabled" }, { enabled: 0 }],
+    ])("a later entry with only another %s updates the row", async (_, change, column) => {
+      await using app = await open();
+      await take(app, [listed({ fid: 5 })]);
+      const later = { ...listed({ fid: 5, at: 1001 }), ...change };
+      expect(await take(app, [later])).toMatchObject(counts({ updated: 1 }));
+      expect(await app.rows()).toMatchObject([{ ...column, updated_at: 1001 }]);
+    });
+
+    test("a later entry gives a token to a client that had added the app without one", async () => {
+      await using app = await open();
+      await report(app, 5, 9152, { name: "miniapp_added", details: undefined });
+      const clients = { "a.example": 9152 };
+      const later = [listed({ fid: 5, at: 2000 })];
+      expect(await take(app, later, { clients })).toMatchObject(counts({ updated: 1 }));
+      expect(await app.rows()).toMatchObject([{ client_fid: 9152, token: "t5", enabled: 1 }]);
+    });
+
+    test("a later entry moves an imported row of a client to its other host", async () => {
+      await using app = await open();
+      const clients = { "a.example": 9152, "b.example": 9152 };
+      await take(app, [listed({ fid: 5 })], { clients });
+      const moved = [listed({ fid: 5, host: "b.example", at: 1001 })];
+      expect(await take(app, moved, { clients })).toMatchObject(counts({ updated: 1 }));
+      expect(await app.rows()).toMatchObject([{ client_fid: 9152, host: "b.example" }]);
+    });
+
+    test("assigns no row that a client reported, that has a client, or that is of another host", async () => {
+      await using app = await open();
+      await report(app, 5, 0, { name: "miniapp_added", details: details("a.example", "own") });
+      await take(app, [listed({ fid: 6 })], { clients: { "a.example": 309857 } });
+      await take(app, [listed({ fid: 7, host: "b.example" })]);
+      const before = await app.rows();
+      const list = [5, 6, 7].map((fid) => listed({ fid, at: 2000 }));
+      const clients = { "a.example": 9152 };
+      expect(await take(app, list, { clients })).toMatchObject(counts({ added: 3 }));
+      const rows = await app.rows();
+      expect(rows).toHaveLength(6);
+      expect(rows).toEqual(expect.arrayContaining(before));
+    });
+
     test("retains a row that its client changed later than the list, with and without --client-fid", async () => {
       const namings: readonly Record<string, number>[] = [{}, { "a.example": 9152 }];
       for (const clients of namings) {

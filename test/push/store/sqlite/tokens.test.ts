@@ -116,6 +116,16 @@ test("the tokens of one client host are found through their index", () => {
   expect(plan?.detail).toContain("tokens_by_host");
 });
 
+test("refused events of an app that was deleted meanwhile leave no counts", async () => {
+  using tokens = openTokens();
+  await tokens.addApp("app");
+  await tokens.deleteApp("app");
+  const limit = { maxChanges: 1, windowSecs: 60 };
+  for (let n = 0; n < 2; n++)
+    expect(await tokens.store.countRefused({ appId: "app", fid: 5 }, limit)).toBeUndefined();
+  expect(tokens.db.sqlite.query("SELECT * FROM token_changes").all()).toEqual([]);
+});
+
 test("a sweep deletes the days of growth that cannot be requested, and no others", async () => {
   const clock = new ManualClock(100);
   using tokens = openTokens(clock);
