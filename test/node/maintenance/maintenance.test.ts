@@ -186,6 +186,9 @@ describe("a run is bounded", () => {
     expect(await orphans?.step(100)).toEqual({ deleted: 0, more: true });
     expect(await orphans?.step(100)).toEqual({ deleted: 1, more: true });
     expect(await orphans?.step(100)).toEqual({ deleted: 0, more: false });
+    // The next run starts over.
+    await deleteApp("app 0");
+    expect(await orphans?.step(100)).toEqual({ deleted: 1, more: true });
   });
 });
 

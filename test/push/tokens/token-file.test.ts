@@ -31,7 +31,7 @@ test.each([
   ["a token on each line", tokens.map((token) => `${JSON.stringify(token)}\n`).join("")],
   ["a token on each line, without the last end", tokens.map((token) => JSON.stringify(token)).join("\r\n\n")],
 ])("reads %s", async (_, text) => {
-  expect(await read(text)).toEqual(tokens);
+  expect(await read(text)).toStrictEqual(tokens);
 });
 
 test.each([

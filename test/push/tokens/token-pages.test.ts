@@ -96,7 +96,11 @@ test.each<[string, Respond, string]>([
   ["a cursor that is no text", () => page([], 5), "not a page"],
   ["a next that is no object", () => Response.json({ notification_tokens: [], next: 1 }), "not a page"],
   ["the same cursor for ever", () => page([1], "again"), "again and again"],
-  ["more than a page can be", () => new Response(`[${" ".repeat(5 * 1024 * 1024)}]`), "not a page"],
+  [
+    "more than a page can be",
+    () => new Response(`{"notification_tokens":[]}${" ".repeat(5 * 1024 * 1024)}`),
+    "not a page",
+  ],
 ])("throws a UserError for %s, without a retry", async (_, response, message) => {
   const { url, requests } = serve(response);
   const fault = await read(url).catch((error: unknown) => error);

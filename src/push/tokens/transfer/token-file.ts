@@ -122,10 +122,8 @@ async function* tokensOfPages(path: string): AsyncGenerator<unknown> {
       if (tokenBytes > 2 * MAX_TOKEN_BYTES) throw new UserError(`${path} is no list of notification tokens`);
     }
   }
-  if (!parser.isEnded) {
-    parser.end();
-    if (fault !== undefined) throw new UserError(`${path} ends in the middle: ${reasonOf(fault)}`);
-  }
+  parser.end();
+  if (fault !== undefined) throw new UserError(`${path} ends in the middle: ${reasonOf(fault)}`);
 }
 
 async function* tokensOfLines(path: string): AsyncGenerator<unknown> {
