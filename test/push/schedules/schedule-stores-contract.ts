@@ -6,7 +6,7 @@ import { packFids } from "../../../src/push/store/fid-list.ts";
 import type { OpenStore } from "../../../src/push/store/open-store.ts";
 import type { SavedStore } from "../../../src/push/store/saved-store.ts";
 import type { NewSchedule, ScheduleStore } from "../../../src/push/store/schedules/schedule-store.ts";
-import type { TokenStore } from "../../../src/push/store/tokens/token-store.ts";
+import type { TokenDetails, TokenEvent, TokenStore } from "../../../src/push/store/tokens/token-store.ts";
 import { roomBeside, takeCampaign } from "../../support/campaigns.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { APP_ID } from "../../support/send.ts";
@@ -241,11 +241,15 @@ export function scheduleStoresContract(
     test("who leaves within a day counts once, for the last campaign that had reached them in that client", async () => {
       await using fixture = await prepare();
       const { campaigns, ledger, tokens, clock } = fixture;
-      const leave = (fid: number, name: "miniapp_removed" | "notifications_disabled", clientFid = 9) =>
+      const report = (fid: number, event: TokenEvent, clientFid = 9) =>
         tokens.apply(
-          { appId: APP_ID, fid, clientFid, event: { name }, nowSecs: clock.nowMs() / 1000 },
+          { appId: APP_ID, fid, clientFid, event, nowSecs: clock.nowMs() / 1000 },
           { maxChanges: 100, windowSecs: 3_600 },
         );
+      const add = (fid: number, details: TokenDetails | undefined) =>
+        report(fid, { name: "miniapp_added", details });
+      const leave = (fid: number, name: "miniapp_removed" | "notifications_disabled", clientFid = 9) =>
+        report(fid, { name }, clientFid);
       const send = async (id: string, fids: readonly number[]) => {
         await campaigns.create(campaign(id, id), 10);
         const run = await takeCampaign(campaigns, id);
@@ -261,7 +265,10 @@ export function scheduleStoresContract(
         return run.seq;
       };
       for (const fid of [1, 2, 3, 5_000]) await fixture.addToken(fid);
-      const first = await send("first", [1, 2, 5_000]);
+      for (const fid of [4, 6])
+        await add(fid, { url: "https://c.example/", host: "c.example", token: `t${fid}` });
+      await leave(4, "notifications_disabled");
+      const first = await send("first", [1, 2, 4, 6, 5_000]);
       const second = await send("second", [2]);
       await leave(1, "notifications_disabled");
       await leave(1, "miniapp_removed");
@@ -269,6 +276,9 @@ export function scheduleStoresContract(
       // Another client's token, and someone who got nothing.
       await leave(5_000, "notifications_disabled", 7);
       await leave(3, "miniapp_removed");
+      // Someone who had turned notifications off before, and someone who adds the app again.
+      await leave(4, "miniapp_removed");
+      await add(6, undefined);
       expect(await campaigns.departures([first, second])).toEqual([
         { campaign: first, clientFid: 9, people: 1 },
         { campaign: second, clientFid: 9, people: 1 },
