@@ -5,11 +5,16 @@ import type { NotificationLedger } from "../../../src/push/store/campaigns/notif
 import { packFids } from "../../../src/push/store/fid-list.ts";
 import type { OpenStore } from "../../../src/push/store/open-store.ts";
 import type { SavedStore } from "../../../src/push/store/saved-store.ts";
-import type { NewSchedule, ScheduleStore } from "../../../src/push/store/schedules/schedule-store.ts";
+import type {
+  DueWave,
+  NewSchedule,
+  ScheduleStore,
+} from "../../../src/push/store/schedules/schedule-store.ts";
 import type { TokenDetails, TokenEvent, TokenStore } from "../../../src/push/store/tokens/token-store.ts";
 import { roomBeside, takeCampaign } from "../../support/campaigns.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { APP_ID } from "../../support/send.ts";
+import { SWEEP_MARGIN_SECS } from "../../support/state-stores.ts";
 
 export const START = 1_000_000;
 const DAY_SECS = 86_400;
@@ -181,6 +186,37 @@ export function scheduleStoresContract(
       expect(await schedules.cancel("nothing")).toBe(0);
     });
 
+    test("a schedule ends when its last wave is missed, held or cancelled, and stays ended then", async () => {
+      await using fixture = await prepare();
+      const { schedules, clock } = fixture;
+      const endings: readonly (readonly [string, (wave: DueWave) => Promise<unknown>])[] = [
+        ["held", (wave) => schedules.hold(wave, "custody_moved")],
+        ["missed", (wave) => schedules.fire(wave, campaign("c"), { ...limits, lateOkSecs: 9 })],
+        ["cancelled", () => schedules.cancel("cancelled")],
+      ];
+      for (const [id, end] of endings) {
+        await schedules.create(schedule(id, [START, START]), 10);
+        clock.advanceSecs(10);
+        for (const wave of await schedules.due(START + 100, 10)) {
+          if (id !== "cancelled" || wave.wave === 1) expect((await schedules.find(id))?.endedAt).toBeNull();
+          await end(wave);
+          if (id === "cancelled") break;
+        }
+        const endedAt = (await schedules.find(id))?.endedAt;
+        expect(endedAt).toBe(clock.nowMs() / 1000);
+        clock.advanceSecs(10);
+        expect(await schedules.cancel(id)).toBe(0);
+        expect((await schedules.find(id))?.endedAt).toBe(endedAt ?? -1);
+      }
+    });
+
+    test("a due wave has the time of the last wave of its schedule", async () => {
+      await using fixture = await prepare();
+      const { schedules } = fixture;
+      await schedules.create(schedule("s", [START, START + 20, START + 10]), 10);
+      expect((await firstDue(fixture)).lastDueAt).toBe(START + 20);
+    });
+
     test("an app has a limited number of schedules with something to send, listed newest first", async () => {
       await using fixture = await prepare();
       const { schedules } = fixture;
@@ -331,14 +367,18 @@ export function scheduleStoresContract(
       expect(await saved.put(item("b"), bounds)).toBe("stored");
       expect(await saved.put(item("c"), bounds)).toBe("too-many");
       expect(await saved.put(item("b", "x".repeat(20)), bounds)).toBe("too-many");
+      // 12 characters and 28, exactly what is allowed.
+      expect(await saved.put(item("b", "x".repeat(17)), bounds)).toBe("stored");
+      expect(await saved.put(item("b", "x".repeat(18)), bounds)).toBe("too-many");
       expect(await saved.put(item("b", "new"), bounds)).toBe("stored");
       expect(await saved.find("b")).toEqual(item("b", "new"));
       expect((await saved.list(APP_ID, "draft")).map(({ itemId }) => itemId)).toEqual(["a", "b"]);
       expect(await saved.delete("other", "draft", "a")).toBe(false);
       expect(await saved.delete(APP_ID, "draft", "a")).toBe(true);
-      await saved.put(item("o", "x", "other"), bounds);
+      for (const id of ["o", "p", "q", "r"])
+        await saved.put(item(id, "x", "other"), { items: 10, chars: 1_000 });
       await fixture.deleteApp("other");
-      expect(await fixture.sweep("saved_items")).toBe(1);
+      expect(await fixture.sweep("saved_items")).toBe(4);
       expect(await saved.list(APP_ID, "draft")).toHaveLength(1);
     });
 
@@ -375,6 +415,11 @@ export function scheduleStoresContract(
       await opens.add({ ...opened, isVerified: true, goal: "bought", nowSecs: START + 5_000 });
       await opens.add({ ...opened, isVerified: true, goal: "again", clientFid: 10, nowSecs: START + 6_000 });
       expect(await opens.counts([seq])).toEqual([count(1, 1, 1), count(120, 1, 0)]);
+      // What was noted before stays, and counts no second time.
+      await opens.add({ ...opened, fid: 2, goal: "bought" });
+      expect(await opens.counts([seq])).toEqual([count(1, 1, 1), count(120, 1, 1)]);
+      await opens.add({ ...opened, fid: 2, isVerified: true, goal: "bought" });
+      expect(await opens.counts([seq])).toEqual([count(1, 1, 1), count(120, 1, 1)]);
       expect([...(await opens.openedAmong(APP_ID, [1, 2, 3], START + 91))]).toEqual([2]);
       const run = (await campaigns.find("c"))?.seq;
       expect(run).toBe(seq);
@@ -383,6 +428,42 @@ export function scheduleStoresContract(
       expect(await fixture.sweep("campaigns")).toBeGreaterThan(0);
       for (const table of ["app_opens", "open_counts", "open_links"])
         expect(await fixture.rows(table)).toBe(0);
+    });
+
+    test("an open without a client counts for the client of the person at the link's host, or for none", async () => {
+      await using fixture = await prepare();
+      const { opens, campaigns } = fixture;
+      await campaigns.create(campaign("c"), 10);
+      const { seq } = await takeCampaign(campaigns, "c", { nowSecs: START });
+      for (const fid of [1, 2]) await fixture.addToken(fid);
+      const { tokens } = fixture;
+      const [own] = await tokens.listLiveOf(APP_ID, [1]);
+      for (const [at, host] of [own?.details.host ?? "", "other.example"].entries()) {
+        await opens.addLink({ token: `t${at}`, appId: APP_ID, campaign: seq, host });
+        const open = {
+          appId: APP_ID,
+          token: `t${at}`,
+          fid: at + 1,
+          clientFid: 0,
+          isVerified: false,
+          goal: null,
+        };
+        await opens.add({ ...open, nowSecs: START });
+      }
+      expect((await opens.counts([seq])).map(({ clientFid }) => clientFid).sort()).toEqual(
+        [0, own?.clientFid ?? -1].sort(),
+      );
+    });
+
+    test("a zone is deleted when it can no longer be used, after 92 days", async () => {
+      await using fixture = await prepare();
+      const { opens, clock } = fixture;
+      await fixture.addToken(1);
+      await opens.setZone({ appId: APP_ID, fid: 1, zone: "Europe/Berlin", nowSecs: START });
+      clock.advanceSecs(92 * DAY_SECS + SWEEP_MARGIN_SECS - 1);
+      expect(await fixture.sweep("person_zones")).toBe(0);
+      clock.advanceSecs(1);
+      expect(await fixture.sweep("person_zones")).toBe(1);
     });
 
     test("the zone of a person changes once in two days, and the one of a time of the last day is known", async () => {

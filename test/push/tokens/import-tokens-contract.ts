@@ -186,6 +186,15 @@ export function importTokensContract(name: string, open: () => Promise<ImportFix
       expect(await app.rows()).toMatchObject([{ ...column, updated_at: 1001 }]);
     });
 
+    test("the growth of the app counts what an import enables and disables, on the day of the import", async () => {
+      await using app = await open();
+      await take(app, [listed({ fid: 5 }), listed({ fid: 6 }), listed({ fid: 7, status: "disabled" })]);
+      await take(app, [listed({ fid: 6, status: "disabled", at: 1001 })]);
+      const { days } = await app.store.audience(APP_ID, { fromDay: 0, maxClients: 1 });
+      const day = Math.floor(NOW / 86_400);
+      expect(days).toEqual([{ day, added: 2, removed: 0, disabled: 1, invalidated: 0 }]);
+    });
+
     test("a later entry gives a token to a client that had added the app without one", async () => {
       await using app = await open();
       await report(app, 5, 9152, { name: "miniapp_added", details: undefined });
