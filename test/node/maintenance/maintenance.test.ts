@@ -186,7 +186,8 @@ describe("a run is bounded", () => {
     expect(await orphans?.step(100)).toEqual({ deleted: 0, more: true });
     expect(await orphans?.step(100)).toEqual({ deleted: 1, more: true });
     expect(await orphans?.step(100)).toEqual({ deleted: 0, more: false });
-    // The next run starts over.
+    // Each run starts over after the last app.
+    for (const more of [true, true, false]) expect(await orphans?.step(100)).toEqual({ deleted: 0, more });
     await deleteApp("app 0");
     expect(await orphans?.step(100)).toEqual({ deleted: 1, more: true });
   });
