@@ -301,14 +301,15 @@ export function scheduleStoresContract(
         return run.seq;
       };
       for (const fid of [1, 2, 3, 5_000]) await fixture.addToken(fid);
-      for (const fid of [4, 6])
+      for (const fid of [4, 6, 7])
         await add(fid, { url: "https://c.example/", host: "c.example", token: `t${fid}` });
       await leave(4, "notifications_disabled");
-      const first = await send("first", [1, 2, 4, 6, 5_000]);
+      const first = await send("first", [1, 2, 4, 6, 7, 5_000]);
       const second = await send("second", [2]);
       await leave(1, "notifications_disabled");
       await leave(1, "miniapp_removed");
       await leave(2, "miniapp_removed");
+      await leave(7, "notifications_disabled");
       // Another client's token, and someone who got nothing.
       await leave(5_000, "notifications_disabled", 7);
       await leave(3, "miniapp_removed");
@@ -316,12 +317,12 @@ export function scheduleStoresContract(
       await leave(4, "miniapp_removed");
       await add(6, undefined);
       expect(await campaigns.departures([first, second])).toEqual([
-        { campaign: first, clientFid: 9, people: 1 },
+        { campaign: first, clientFid: 9, people: 2 },
         { campaign: second, clientFid: 9, people: 1 },
       ]);
       clock.advanceSecs(DAY_SECS);
       await leave(5_000, "miniapp_removed");
-      expect(await campaigns.departures([first])).toEqual([{ campaign: first, clientFid: 9, people: 1 }]);
+      expect(await campaigns.departures([first])).toEqual([{ campaign: first, clientFid: 9, people: 2 }]);
     });
 
     test("a schedule is deleted a month after its end, with its waves", async () => {

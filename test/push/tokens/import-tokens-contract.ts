@@ -271,14 +271,25 @@ export function importTokensContract(name: string, open: () => Promise<ImportFix
       expect(await app.store.listLiveOf(APP_ID, [5])).toEqual([]);
     });
 
-    test("an event of a client with its own row changes only that row", async () => {
+    test.each<[string, TokenEvent]>([
+      ["turns notifications off", { name: "notifications_disabled" }],
+      ["adds the app again, without notifications", { name: "miniapp_added", details: undefined }],
+    ])("a client with its own row that %s changes only that row", async (_, event) => {
       await using app = await open();
       await report(app, 5, 309857, { name: "miniapp_added", details: details("b.example", "theirs") });
       await take(app, [listed({ fid: 5, at: 2000 })]);
-      await report(app, 5, 309857, { name: "notifications_disabled" }, 2001);
+      await report(app, 5, 309857, event, 2001);
       expect((await app.store.listLiveOf(APP_ID, [5])).map(({ details: { token } }) => token)).toEqual([
         "t5",
       ]);
+    });
+
+    test("an event of a client without an fid replaces the token imported without a client", async () => {
+      await using app = await open();
+      await take(app, [listed({ fid: 5 })]);
+      await report(app, 5, 0, { name: "notifications_enabled", details: details("a.example", "mine") });
+      expect(await app.rows()).toMatchObject([{ client_fid: 0, token: "mine", enabled: 1 }]);
+      expect(await app.store.totals()).toEqual({ enabled: 1, disabled: 0, no_token: 0 });
     });
 
     test("assigns the tokens to a client that a later import names, without duplicates", async () => {
