@@ -437,23 +437,24 @@ export function scheduleStoresContract(
       await campaigns.create(campaign("c"), 10);
       const { seq } = await takeCampaign(campaigns, "c", { nowSecs: START });
       for (const fid of [1, 2]) await fixture.addToken(fid);
-      const { tokens } = fixture;
-      const [own] = await tokens.listLiveOf(APP_ID, [1]);
-      for (const [at, host] of [own?.details.host ?? "", "other.example"].entries()) {
+      const [own] = await fixture.tokens.listLiveOf(APP_ID, [1]);
+      if (!own) throw new Error("fid 1 has no token");
+      const open = { appId: APP_ID, clientFid: 0, isVerified: false, goal: null };
+      for (const [at, host] of [own.details.host, "other.example"].entries())
         await opens.addLink({ token: `t${at}`, appId: APP_ID, campaign: seq, host });
-        const open = {
-          appId: APP_ID,
-          token: `t${at}`,
-          fid: at + 1,
-          clientFid: 0,
-          isVerified: false,
-          goal: null,
-        };
-        await opens.add({ ...open, nowSecs: START });
-      }
-      expect((await opens.counts([seq])).map(({ clientFid }) => clientFid).sort()).toEqual(
-        [0, own?.clientFid ?? -1].sort(),
-      );
+      await opens.add({ ...open, token: "t0", fid: 1, nowSecs: START });
+      await opens.add({ ...open, token: "t1", fid: 2, goal: "bought", nowSecs: START + 60 });
+      const count = (ageMinutes: number, clientFid: number, verified: number, goals: number) => ({
+        campaign: seq,
+        clientFid,
+        ageMinutes,
+        opens: 1,
+        verified,
+        goals,
+      });
+      expect(await opens.counts([seq])).toEqual([count(0, own.clientFid, 0, 0), count(1, 0, 0, 1)]);
+      await opens.add({ ...open, token: "t0", fid: 1, isVerified: true, nowSecs: START + 90 });
+      expect(await opens.counts([seq])).toEqual([count(0, own.clientFid, 1, 0), count(1, 0, 0, 1)]);
     });
 
     test("a zone is deleted when it can no longer be used, after 92 days", async () => {
