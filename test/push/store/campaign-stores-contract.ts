@@ -344,12 +344,38 @@ export function campaignStoresContract(
       await ledger.setNotAttempted(work, "h", { excluded: 5, duplicate: 1 });
       await ledger.setNotAttempted(work, "h", { excluded: 3 });
       await ledger.setNotAttempted(work, "h", { excluded: 5, duplicate: 2 });
-      await ledger.setNotAttempted(work, "g", { excluded: 1 });
-      expect((await campaigns.find(work.campaignId))?.counts).toMatchObject({ notAttempted: 8 });
+      await ledger.setNotAttempted(work, "h", { excluded: 4 });
+      // Of three concurrent calls, two are written together.
+      await Promise.all([1, 2, 1].map((excluded) => ledger.setNotAttempted(work, "g", { excluded })));
+      expect((await campaigns.find(work.campaignId))?.counts).toMatchObject({ notAttempted: 9 });
       expect((await campaigns.breakdown(work.campaignId, 9)).byReason).toEqual([
         { kind: "not_attempted", reason: "duplicate", count: 2 },
-        { kind: "not_attempted", reason: "excluded", count: 6 },
+        { kind: "not_attempted", reason: "excluded", count: 7 },
       ]);
+    });
+
+    test("adds up what is written together, also equal numbers of two outcomes", async () => {
+      const { campaigns, campaign, ledger } = await start();
+      const work = await campaign();
+      const both = (fid: number) => [served(fid), failed(fid + 1)];
+      // Of three concurrent calls, two are written together.
+      await Promise.all(
+        [1, 3, 5].map((fid) =>
+          ledger.record(work, "h", { tokens: both(fid), outcomes: both(fid) }, TTL_SECS),
+        ),
+      );
+      expect((await campaigns.find(work.campaignId))?.counts).toMatchObject({ success: 3, failure: 3 });
+      expect((await campaigns.breakdown(work.campaignId, 9)).byHost).toEqual([
+        { host: "h", kind: "failure", reason: "timeout", count: 3 },
+        { host: "h", kind: "success", reason: "", count: 3 },
+      ]);
+      await Promise.all([
+        ledger.setNotAttempted(work, "g", { excluded: 1 }),
+        ledger.setNotAttempted(work, "i", { excluded: 1 }),
+        ledger.record(work, "h", { tokens: [served(7)], outcomes: [served(7)] }, TTL_SECS),
+      ]);
+      const counts = { success: 4, failure: 3, notAttempted: 2 };
+      expect((await campaigns.find(work.campaignId))?.counts).toEqual(counts);
     });
 
     test("the ledger of a notification is swept in small steps when all of it has expired", async () => {
