@@ -292,6 +292,32 @@ export function campaignStoresContract(
       expect(ids(await campaigns.take({ running, ...limits }, 100))).toEqual(["a3"]);
     });
 
+    test("takes as many campaigns as there is room for beside the running ones", async () => {
+      const { campaigns } = await start();
+      for (const id of ["1", "2", "3", "4"]) await create(campaigns, id, {});
+      const running = await campaigns.take({ running: [], maxRunning: 2, maxRunningOfApp: 9 }, 100);
+      const next = await campaigns.take({ running, maxRunning: 3, maxRunningOfApp: 9 }, 100);
+      expect([running, next].map((works) => works.map(({ campaignId }) => campaignId))).toEqual([
+        ["1", "2"],
+        ["3"],
+      ]);
+    });
+
+    test("a run notes the size of the audience, which the results replace at its end", async () => {
+      const { campaigns, campaign, claim, settle } = await start();
+      const work = await campaign();
+      const counted = async () => (await campaigns.find(work.campaignId))?.audienceCount;
+      expect(await counted()).toBeNull();
+      await campaigns.setAudienceCount({ ...work, epoch: work.epoch - 1 }, 3);
+      expect(await counted()).toBeNull();
+      await campaigns.setAudienceCount(work, 5);
+      expect(await counted()).toBe(5);
+      await claim(work, [1, 2]);
+      await settle(work, [served(1), failed(2)]);
+      expect(await campaigns.end(work, "completed", 100)).toBe("ended");
+      expect(await counted()).toBe(2);
+    });
+
     test("a campaign whose taking got no response is taken again, and the previous run writes nothing", async () => {
       const { campaigns, campaign, claim, settle, ledger } = await start();
       const former = await campaign();
