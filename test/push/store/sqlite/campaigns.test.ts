@@ -33,7 +33,11 @@ const rows = (db: StateDatabase, table: string) =>
 async function makeCampaign(
   db: StateDatabase,
   campaignId: string,
-  { createdAt = 100, running = [] }: { createdAt?: number; running?: readonly CampaignWork[] } = {},
+  {
+    createdAt = 100,
+    ledgerSecs = 86_400,
+    running = [],
+  }: { createdAt?: number; ledgerSecs?: number; running?: readonly CampaignWork[] } = {},
 ) {
   const campaigns = localStores(db).campaigns;
   await campaigns.create(
@@ -43,12 +47,27 @@ async function makeCampaign(
       notification: { notificationId: "n", title: "T", body: "B", targetUrl: "https://app.example" },
       audience: { targetFids: [], excludeFids: [], followingFid: null },
       createdAt,
-      ledgerSecs: 86_400,
+      ledgerSecs,
     },
     100,
   );
   return takeCampaign(campaigns, campaignId, { nowSecs: createdAt, running });
 }
+
+test("a run knows whether it takes over from another process, where the ledger may have expired", async () => {
+  using dir = tempDir();
+  using db = openState(statePath(dir.path));
+  using later = openState(statePath(dir.path));
+  // The first run of a new campaign in the process that created it.
+  const first = await makeCampaign(db, "c1", { ledgerSecs: 0 });
+  expect(first).toMatchObject({ runs: 1, isTakenOver: false, isLedgerExpired: false });
+  const { campaigns } = localStores(later);
+  const second = await takeCampaign(campaigns, "c1");
+  expect(second).toMatchObject({ runs: 2, isTakenOver: true, isLedgerExpired: true });
+  await campaigns.release(second, 0);
+  const third = await takeCampaign(localStores(db).campaigns, "c1");
+  expect(third).toMatchObject({ runs: 3, isTakenOver: false, isLedgerExpired: true });
+});
 
 test("no token is claimed by both of two concurrent processes", async () => {
   using dir = tempDir();
