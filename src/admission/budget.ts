@@ -47,9 +47,13 @@ export class Budget {
     this.#seed = BigInt(Atomics.load(this.#words, SEED));
   }
 
-  /** Opens an empty hold. */
-  open(client: string): Hold {
-    return new Hold(this, client);
+  /**
+   * Opens an empty hold.
+   *
+   * @param perClient the share of the client. Default: that of the terms.
+   */
+  open(client: string, perClient = this.terms.perClient): Hold {
+    return new Hold(this, client, perClient);
   }
 
   use(): BudgetUse {
@@ -60,8 +64,7 @@ export class Budget {
   }
 
   /** Adds to an entry unless that exceeds a bound, which is returned. Only for `Hold`. */
-  take(entry: number, amount: number): Shortage | undefined {
-    const { perClient } = this.terms;
+  take(entry: number, amount: number, perClient: number): Shortage | undefined {
     const own = Atomics.add(this.#words, entry + 1, amount) + amount;
     if (own > perClient) {
       Atomics.sub(this.#words, entry + 1, amount);
@@ -111,13 +114,15 @@ export class Budget {
 export class Hold {
   readonly #budget: Budget;
   readonly #client: string;
+  readonly #perClient: number;
   #entry = 0;
   #amount = 0;
   #isOver = false;
 
-  constructor(budget: Budget, client: string) {
+  constructor(budget: Budget, client: string, perClient: number) {
     this.#budget = budget;
     this.#client = client;
+    this.#perClient = perClient;
   }
 
   get amount(): number {
@@ -128,7 +133,7 @@ export class Hold {
   grow(amount: number): Shortage | undefined {
     if (this.#isOver) return "client";
     if (this.#amount === 0) this.#entry = this.#budget.entryOf(this.#client);
-    const shortage = this.#budget.take(this.#entry, amount);
+    const shortage = this.#budget.take(this.#entry, amount, this.#perClient);
     if (shortage === undefined) this.#amount += amount;
     return shortage;
   }

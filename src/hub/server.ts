@@ -72,8 +72,11 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
     /** Closes the connection of a client that has too many: it may keep each open, without a call, as long as it responds to pings. */
     accept(socket: Socket): void {
       if (socket.destroyed) return;
-      const client = context.clients.of(socket.remoteAddress, () => null).bucket;
-      const place = context.budgets.hubConnections.open(client);
+      const { clients, budgets } = context;
+      const { bucket } = clients.of(socket.remoteAddress, () => null);
+      // A proxy may open a connection for each call of its clients, as nginx does, so only the total bounds it.
+      const share = clients.isProxy(socket.remoteAddress) ? Number.POSITIVE_INFINITY : undefined;
+      const place = budgets.hubConnections.open(bucket, share);
       if (place.grow(1) !== undefined) return void socket.destroy();
       socket.once("close", () => place.end());
       connections.injectConnection(socket);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { Budget } from "../../src/admission/budget.ts";
+import { createClientAddresses } from "../../src/admission/client-address.ts";
 import { startTestHub, type TestHub } from "../support/hub.ts";
 import {
   callHeaders,
@@ -31,8 +32,8 @@ afterAll(async () => {
 });
 
 /** Opens a connection that stays idle, until the node responds or closes it. */
-async function open(): Promise<{ readonly socket: Socket; readonly isServed: boolean }> {
-  const [host = "", port = ""] = hub.address.split(":");
+async function open({ address } = hub): Promise<{ readonly socket: Socket; readonly isServed: boolean }> {
+  const [host = "", port = ""] = address.split(":");
   const socket = connect({ host, port: Number(port) });
   socket.on("error", () => undefined);
   socket.write(opening());
@@ -91,6 +92,23 @@ test("a connection that its client resets at once holds nothing", async () => {
     one.socket.destroy();
   }
   while (connections.use().held > 0) await Bun.sleep(1);
+});
+
+test("a trusted proxy, which may open a connection for each call of its clients, is bounded only by the total", async () => {
+  const budget = new Budget({ unit: "connections", total: 5, perClient: 3, reserve: 0 });
+  const clients = createClientAddresses({
+    trusted_proxies: ["127.0.0.1/32"],
+    proxy_header: "x-forwarded-for",
+  });
+  await using proxied = await startTestHub(index.path, {
+    deps: { clients, budgets: { ...createAdmission().budgets, hubConnections: budget } },
+  });
+  const all: Awaited<ReturnType<typeof open>>[] = [];
+  for (let n = 0; n < 6; n++) all.push(await open(proxied));
+  expect(all.map(({ isServed }) => isServed)).toEqual([true, true, true, true, true, false]);
+  expect(budget.use()).toEqual({ held: 5, refused: { client: 0, total: 1 } });
+  for (const { socket } of all) socket.destroy();
+  while (budget.use().held > 0) await Bun.sleep(1);
 });
 
 test.each([192, 384, 768, 3_072, 64_512])(
