@@ -98,11 +98,16 @@ export function createGate(deps: GateDeps): Gate {
     return async () => (await find())?.scopes.includes(scope) ?? false;
   };
 
-  const stillAnonymous = async () => deps.anonymousReads;
-
-  /** Admits a request without a credential, as long as the operator does not close anonymous reads. */
-  function admitAnonymous(exchange: Exchange): void {
-    exchange.isStillAdmitted = stillAnonymous;
+  /**
+   * Admits a request that needs no credential, as long as the operator does not close anonymous reads. Afterwards a key that it has sent
+   * nevertheless decides.
+   */
+  function admitAnonymous(exchange: Exchange, scope: Scope = "read"): void {
+    exchange.isStillAdmitted = async () => {
+      if (deps.anonymousReads) return true;
+      const text = keyTextOf(exchange.request.headers);
+      return isKey(text) && stillAdmits(scope, () => keys.findForRead(text))();
+    };
   }
 
   function admitRead(exchange: Exchange): void | Promise<void> {
@@ -158,7 +163,9 @@ export function createGate(deps: GateDeps): Gate {
       case "bearer":
         return admitBearer(exchange);
       case "anonymousOrKey":
-        return deps.anonymousReads ? admitAnonymous(exchange) : admitKey(exchange, access.scope);
+        return deps.anonymousReads
+          ? admitAnonymous(exchange, access.scope)
+          : admitKey(exchange, access.scope);
       case "key":
         return admitKey(exchange, access.scope);
       case "keyUnlessRead":

@@ -401,6 +401,26 @@ describe("a stream without an API key", () => {
   });
 });
 
+describe("a stream with an API key that it did not need", () => {
+  test("continues once the operator closes anonymous reads, and ends with its key", async () => {
+    const settings = { anonymousReads: true };
+    let scopes: readonly Scope[] = ["read"];
+    startWithGate(settings, () => scopes);
+    const headers = { "x-api-key": createKeyText(createKeyPrefix("svc")) };
+    await using client = await SseClient.open(bench.url("kinds=cast.created"), { headers });
+    expect(await client.next()).toMatchObject({ event: "hello" });
+    // The stream that was opened later is checked later.
+    await using other = await SseClient.open(bench.url());
+    expect(await other.next()).toMatchObject({ event: "hello" });
+    settings.anonymousReads = false;
+    expect(await other.next()).toMatchObject({ event: "error" });
+    cast("after");
+    expect(await client.next()).toMatchObject({ event: "cast.created" });
+    scopes = [];
+    expect(JSON.parse((await client.next())?.data ?? "")).toMatchObject({ code: "key_ended" });
+  });
+});
+
 describe("a stream with an API key", () => {
   /** Admits a stream as the gate does whose key lookup responds like this. */
   async function open(isStillAdmitted: () => Promise<boolean>): Promise<SseClient> {
