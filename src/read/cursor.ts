@@ -3,7 +3,7 @@ import { parseJson } from "../lib/json.ts";
 
 /**
  * Cursors are keyset positions: a cursor contains the sort key of the last row of a page. Inserting or deleting rows between
- * two pages never repeats or skips a row that stays. Wire format: base64url of a version byte, a tag of the endpoint, and
+ * two pages never repeats or skips a row that stays. Wire format: base64url of a version byte, a tag of the list, and
  * the key as JSON, with texts in base64url: escaped control characters could make a cursor too long. The format is opaque
  * outside this file.
  */
@@ -24,21 +24,21 @@ export type KeyShape = readonly ("int" | "hash" | "word" | "text")[];
 type KeyPart<Kind> = Kind extends "int" ? number : Kind extends "hash" ? `0x${string}` : string;
 export type Key<Shape extends KeyShape> = { readonly [At in keyof Shape]: KeyPart<Shape[At]> };
 
-/** The cursors of one endpoint. */
+/** The cursors of one list. */
 export interface CursorCodec<Shape extends KeyShape> {
   encode(key: Key<Shape>): string;
-  /** Decodes a cursor. Returns undefined for any text that `encode` of this endpoint does not produce. */
+  /** Decodes a cursor. Returns undefined for any text that `encode` of this list does not produce. */
   decode(cursor: string): Key<Shape> | undefined;
 }
 
-/** Creates the cursor codec of the endpoint named `endpoint`. Cursors of another endpoint do not decode. */
-export function cursorCodec<const Shape extends KeyShape>(
-  endpoint: string,
-  shape: Shape,
-): CursorCodec<Shape> {
+/**
+ * Creates the cursor codec of a list. Cursors of other lists do not decode. Endpoints that serve the same list, such as `/user/best_friends`
+ * and `/followers/reciprocal`, share its cursors.
+ */
+export function cursorCodec<const Shape extends KeyShape>(list: string, shape: Shape): CursorCodec<Shape> {
   const head = Buffer.alloc(1 + TAG_BYTES);
   head.writeUInt8(shape.includes("text") ? VERSION_WITH_TEXTS : VERSION);
-  head.writeUInt32LE(Number(Bun.hash.xxHash64(endpoint) & 0xffff_ffffn), 1);
+  head.writeUInt32LE(Number(Bun.hash.xxHash64(list) & 0xffff_ffffn), 1);
   return {
     encode(key) {
       const packed = key.map((part, at) => (shape[at] === "text" ? packText(String(part)) : part));

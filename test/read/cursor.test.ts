@@ -9,7 +9,7 @@ const hash = fc
   .map((bytes): `0x${string}` => `0x${Buffer.from(bytes).toString("hex")}`);
 
 describe("cursor", () => {
-  test("decodes to its key at its endpoint and to undefined at another one", () => {
+  test("decodes to its key at its list and to undefined at another one", () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), hash, (time, at) => {
         const cursor = codec.encode([time, at]);
