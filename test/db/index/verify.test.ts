@@ -1,8 +1,11 @@
-import type { SQLQueryBindings } from "bun:sqlite";
+import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { BUILT_TABLES } from "../../../src/db/index/upgrade/tables.ts";
 import { COMPARED, compareTables, comparison } from "../../../src/db/index/verify/compare-tables.ts";
 import { verifyIndex } from "../../../src/db/index/verify/verify.ts";
+import { StorageError } from "../../../src/db/sqlite/storage-error.ts";
 import { DEMO_REGISTRAR, followUriOf } from "../../../src/protocol/channels/follow-uri.ts";
 import { ANCHOR_SECS } from "../../demo/records.ts";
 import { mixedRecords } from "../../support/mixed-records.ts";
@@ -17,6 +20,15 @@ const SOURCES = [
   ...["on_chain_events", "username_proofs", "urls", "missing_casts"],
   ...["messages", "casts", "reactions", "links", "user_data"],
 ];
+
+/** Returns where the first page of a table is in the file. */
+function placeOf(path: string, table: string): { readonly at: number; readonly bytes: number } {
+  using db = new Database(path);
+  const sql = `SELECT (rootpage - 1) * page_size AS at, page_size AS bytes FROM sqlite_schema, pragma_page_size WHERE name = ?`;
+  const place = db.query<{ at: number; bytes: number }, [string]>(sql).get(table);
+  if (!place) throw new Error(`the index has no table ${table}`);
+  return place;
+}
 
 describe("verifyIndex", () => {
   test.each([
@@ -114,6 +126,20 @@ describe("verifyIndex", () => {
     node.ingestAll(mixedRecords({ fids: 6, perType: 6 }));
     expect(node.db.sqlite.run(sql).changes).toBeGreaterThan(0);
     expect(verifyIndex(node.db.file).map((difference) => difference.table)).toContain(table);
+  });
+
+  test("names the index if its file cannot be read, and leaves no scratch database", () => {
+    using node = startTestNode({ nowSecs: ANCHOR_SECS });
+    node.ingestAll(mixedRecords({ fids: 6, perType: 6 }));
+    const path = join(node.dir, "damaged.db");
+    node.db.sqlite.run("VACUUM INTO ?", [path]);
+    const { at, bytes } = placeOf(path, "channel_members");
+    const contents = readFileSync(path);
+    contents.fill(0xff, at, at + bytes);
+    writeFileSync(path, contents);
+    expect(() => verifyIndex(path)).toThrow(StorageError);
+    expect(() => verifyIndex(path)).toThrow(`${path}: database disk image is malformed`);
+    expect(readdirSync(node.dir).filter((name) => name.includes("verify"))).toEqual([]);
   });
 
   test("compares every table that is built from messages and events", () => {

@@ -4,7 +4,7 @@ import type { SignedMessage } from "../../../protocol/message/signed-message.ts"
 import { verifyEd25519 } from "../../../protocol/validate/ed25519.ts";
 import type { FarcasterNetwork } from "../../../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../../protocol/wire/generated/on-chain.ts";
-import { StorageError } from "../../sqlite/storage-error.ts";
+import { asStorageError, StorageError } from "../../sqlite/storage-error.ts";
 import type { BulkBuild } from "../bulk/bulk-state.ts";
 import { openBulkBuild } from "../bulk/open-bulk-build.ts";
 import { MessagePacker } from "../bulk/packed-messages.ts";
@@ -40,9 +40,9 @@ export function verifyIndex(path: string): Difference[] {
   finishRepoints(path);
   const scratchPath = `${path}.verify`;
   removeDatabase(scratchPath);
-  const live = openIndexReader(path);
-  const scratch = openIndexWriter(scratchPath);
   try {
+    using live = openIndexReader(path);
+    using scratch = openIndexWriter(scratchPath);
     scratch.sqlite.exec("PRAGMA synchronous = OFF");
     scratch.sqlite.prepare("ATTACH DATABASE ? AS live").run(path);
     const invalid = rebuild(scratch, live);
@@ -58,9 +58,9 @@ export function verifyIndex(path: string): Difference[] {
     } finally {
       restore();
     }
+  } catch (cause) {
+    throw asStorageError({ database: "index", file: path }, cause);
   } finally {
-    scratch[Symbol.dispose]();
-    live[Symbol.dispose]();
     removeDatabase(scratchPath);
   }
 }
