@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { sendNotificationRequestSchema } from "@farcaster/miniapp-node";
 import fc from "fast-check";
+import { createOutboundClient } from "../../src/net/client.ts";
+import { createUrlGuard } from "../../src/net/guard.ts";
 import {
   parseClientResponse,
   type SentTokens,
@@ -8,10 +10,11 @@ import {
 } from "../../src/push/fan-out/client-response.ts";
 import { clientRequestBody, createPostBatch } from "../../src/push/fan-out/post-batch.ts";
 import { readSendRequest } from "../../src/push/send-request.ts";
+import { CLOSED_PORT } from "../support/addresses.ts";
 import { ManualClock } from "../support/clock.ts";
 import { loopbackClient } from "../support/loopback-client.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startRawReceiver, startReceiver } from "../support/receiver.ts";
 
 const TOKENS = ["a", "b", "c", "d"];
 const SENT: SentTokens = { tokens: TOKENS, json: JSON.stringify(TOKENS) };
@@ -63,6 +66,47 @@ describe("parseClientResponse", () => {
       SENT,
     );
     expect(response && tokenOutcomes(["a"], response)[0]?.reason).toBe("failed_other");
+  });
+
+  test("only a rate limit may end with the same token, and only an invalid one is deleted", () => {
+    const tokens = ["ok", "invalid", "limited", "mismatch", "gone", "odd", "unnamed"];
+    const response = parseClientResponse(
+      bytes({
+        successfulTokens: ["ok"],
+        invalidTokens: ["invalid"],
+        rateLimitedTokens: ["limited"],
+        failedTokens: [
+          { token: "mismatch", reason: "domain_mismatch" },
+          { token: "gone", reason: "invalid_token" },
+          { token: "odd", reason: "words of its own" },
+        ],
+      }),
+      NOTHING_SENT,
+    );
+    const failed = { kind: "failure", isRetryable: false, isGone: false } as const;
+    expect(response && tokenOutcomes(tokens, response)).toEqual([
+      { kind: "success", reason: "", isRetryable: false, isGone: false },
+      { ...failed, reason: "invalid_token", isGone: true },
+      { ...failed, reason: "rate_limited", isRetryable: true },
+      { ...failed, reason: "failed_domain_mismatch" },
+      { ...failed, reason: "invalid_token", isGone: true },
+      { ...failed, reason: "failed_other" },
+      { ...failed, reason: "missing_from_response" },
+    ]);
+  });
+
+  test("takes a list as the call's own only if each token is in its place and no other list names one", () => {
+    const successful = [...TOKENS];
+    const none = { successful, invalid: [], rateLimited: [], failed: [] };
+    const outcomes = (response: Partial<typeof none>) => tokenOutcomes(TOKENS, { ...none, ...response });
+    expect(outcomes({}).map(({ kind, isGone }) => [kind, isGone])).toEqual(
+      TOKENS.map(() => ["success", false]),
+    );
+    const others = outcomes({ successful: ["a", "x", "y", "z"] });
+    expect(others.map(({ kind }) => kind)).toEqual(["success", "failure", "failure", "failure"]);
+    const failed = [{ token: "b", reason: "invalid_token" }];
+    const withGone = tokenOutcomes(TOKENS, { ...none, failed });
+    expect(withGone.map(({ isGone }) => isGone)).toEqual([false, true, false, false]);
   });
 
   test("gives a token the same result by itself and among others, in any order of the lists", () => {
@@ -248,3 +292,41 @@ test.each<[name: string, statuses: number[], outcome: Record<string, unknown>]>(
     expect(outcome).toMatchObject({ ...expected, ...reason });
   }
 });
+
+test.each<[reason: string, url: (port: number) => string, isRetryable: boolean]>([
+  ["refused_url", () => "https://private.example/", false],
+  ["dns", () => "https://nowhere.example/", true],
+  ["connect", () => `http://c.example:${CLOSED_PORT}/`, true],
+  ["tls", (port) => `https://c.example:${port}/`, true],
+  ["malformed_http", (port) => `http://c.example:${port}/`, true],
+])(
+  "a call that fails by %s is repeated if the client may respond later",
+  async (reason, url, isRetryable) => {
+    await using receiver = startRawReceiver((socket) =>
+      socket.end("HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n"),
+    );
+    const post = createPostBatch({
+      client: createOutboundClient({
+        guard: createUrlGuard({
+          allowCidrs: ["127.0.0.0/8"],
+          allowHttp: true,
+          async resolve(name) {
+            if (name.startsWith("nowhere.")) throw new Error("no such name");
+            return [name.startsWith("private.") ? "10.0.0.1" : "127.0.0.1"];
+          },
+        }),
+      }),
+      clock: new ManualClock(1),
+      timeoutMs: 5_000,
+      userAgent: "svc/1",
+    });
+    const outcome = await post({
+      url: url(receiver.port),
+      notification: { notificationId: "n", title: "T", body: "B", targetUrl: "https://app.example" },
+      tokens: ["t"],
+      signal: new AbortController().signal,
+    });
+    const hostStatus = isRetryable ? "down" : "none";
+    expect(outcome).toEqual({ kind: "failed", reason, isRetryable, hostStatus, waitMs: 0 });
+  },
+);

@@ -25,3 +25,13 @@ test("lists up to 100 tokens, and none when there are more", () => {
     }),
   );
 });
+
+test.each([
+  [100, 100],
+  [101, undefined],
+])("of %i tokens in one batch lists %p", (tokens, listed) => {
+  const list = new ResultList();
+  const batch = Array.from({ length: tokens }, (_, at) => settlement(at));
+  list.add({ tokens: batch, outcomes: batch });
+  expect(list.all()?.length).toBe(listed);
+});

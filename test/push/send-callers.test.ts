@@ -63,6 +63,13 @@ test("a wait lasts until the campaign ends here or the store has its end; the ot
   expect(asked).toEqual([["b", "c"], ["b"]]);
 });
 
+test("every caller of a campaign gets its end", async () => {
+  start(() => []);
+  const waits = [callers.wait("a"), callers.wait("a")];
+  callers.end("a", { results: [] });
+  expect(await Promise.all(waits)).toEqual([{ results: [] }, { results: [] }]);
+});
+
 test("the store is asked only while callers wait", async () => {
   let polls = 0;
   start((ids) => {
@@ -94,20 +101,23 @@ test("a campaign that runs here ends when its run says so, whatever the store sa
   expect(ends.get("here")).toEqual({ results: [] });
 });
 
-test("asks about 500 campaigns at a time, about each once", async () => {
+test.each([
+  [1_000, [500, 500]],
+  [1_001, [500, 500, 1]],
+])("asks about %i campaigns in turns of %j, about each once", async (count, turns) => {
   const asked: string[][] = [];
   start((ids) => {
     asked.push([...ids]);
     return ids;
   });
-  const ids = Array.from({ length: 1_001 }, (_, at) => `${at}`);
+  const ids = Array.from({ length: count }, (_, at) => `${at}`);
   wait(...ids);
   for (let n = 0; n < 20; n += 1) await settled();
   await poll();
   for (let n = 0; n < 20; n += 1) await settled();
-  expect(asked.map(({ length }) => length)).toEqual([500, 500, 1]);
+  expect(asked.map(({ length }) => length)).toEqual(turns);
   expect(asked.flat()).toEqual(ids);
-  expect(ends.size).toBe(1_001);
+  expect(ends.size).toBe(count);
 });
 
 test("a response that takes longer than a poll is awaited, and not asked for twice", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, jest, test } from "bun:test";
 import { seededRandom } from "../../src/demo/random.ts";
 import {
   CircuitBreaker,
@@ -163,6 +163,19 @@ describe("a host that is down", () => {
     expect(fixture.held).toHaveLength(1);
   });
 
+  test("is probed again only after a longer wait when its probe fails", async () => {
+    const patient = { ...settings, failuresUntilDown: 1, maxProbeMs: 60_000, giveUpAfterMs: 60_000 };
+    const fixture = startSlots(8, patient);
+    await fixture.acquire("c", "dead");
+    await fixture.release(0, "down");
+    await fixture.acquire("c", "dead");
+    const failedAt = performance.now();
+    await fixture.release(0, "down");
+    await fixture.acquire("c", "dead");
+    // Twice as long as before the first probe; a timer may fire a millisecond early.
+    expect(performance.now() - failedAt).toBeGreaterThanOrEqual(39);
+  });
+
   test("does not delay other hosts", async () => {
     const fixture = startSlots(2, settings);
     for (let call = 0; call < 2; call++) {
@@ -230,6 +243,19 @@ test("reports how long the oldest request has waited; 0 when none waits", async 
   const { oldestWaitMs } = fixture.slots.stats();
   expect(oldestWaitMs).toBeGreaterThanOrEqual(now - after);
   expect(oldestWaitMs).toBeLessThanOrEqual(performance.now() - before);
+});
+
+test("sets no timer while every waiting request depends on the end of a call", async () => {
+  jest.useFakeTimers();
+  try {
+    const { slots } = startSlots(1);
+    void slots.acquire({ campaign: "a", host: "h", signal: never });
+    void slots.acquire({ campaign: "b", host: "h", signal: never });
+    expect(slots.stats()).toMatchObject({ inFlight: 1, waiting: 1 });
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test("a cancelled request neither waits nor uses a slot", async () => {
