@@ -211,5 +211,15 @@ test("a batch counts as waiting for a retry only between its calls", async () =>
   });
   await fixture.send(await fixture.claim());
   expect([waiting, fixture.progress.retriesWaiting]).toEqual([[0, 0, 0], 0]);
-  expect(fixture.slots.stats().inFlight).toBe(0);
+  expect(await fixture.counts()).toEqual({ success: 0, failure: 2, notAttempted: 0 });
+  // The slots learn from each call that the client did not respond.
+  expect(fixture.slots.stats()).toMatchObject({ inFlight: 0, hostsDown: 1 });
+});
+
+test("a response lets the client have one more call at a time", async () => {
+  await using fixture = await startSender();
+  await fixture.send(await fixture.claim());
+  const signal = new AbortController().signal;
+  for (let at = 0; at < 6; at++) void fixture.slots.acquire({ campaign: `c${at}`, host: HOST, signal });
+  expect(fixture.slots.stats()).toMatchObject({ inFlight: 5, waiting: 1 });
 });
