@@ -4,6 +4,9 @@ import { openState, type StateDatabase, statePath } from "../../src/db/state/dat
 import { createFanOut } from "../../src/node/compose/sending/fan-out.ts";
 import type { SendPermission } from "../../src/push/fan-out/slots.ts";
 import { createSendService } from "../../src/push/send-service.ts";
+import { RunLost } from "../../src/push/store/campaigns/campaign-store.ts";
+import type { Spans } from "../../src/runtime/trace/span.ts";
+import { createSpans, type EndedSpan } from "../../src/runtime/trace/spans.ts";
 import { configWith } from "../runtime/config.ts";
 import { takeCampaign } from "../support/campaigns.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -28,6 +31,7 @@ interface EngineOptions {
   readonly stores?: Stores;
   readonly permission?: () => SendPermission;
   readonly leaseNumber?: () => number;
+  readonly spans?: Spans;
 }
 
 type Stores = ReturnType<typeof localStores>;
@@ -55,9 +59,10 @@ function startEngine({
   onLog = () => {},
   settings = [],
   stores = localStores(state, { clock }),
+  spans,
   ...options
 }: EngineOptions = {}) {
-  const common = { config: configWith(...settings), clock, log: logTo(onLog) };
+  const common = { config: configWith(...settings), clock, log: logTo(onLog), spans };
   return createFanOut({
     common,
     index,
@@ -489,4 +494,65 @@ test("a campaign waits twice as long after each further fault", async () => {
   }
   await engine.stop(0);
   expect(delays.slice(0, 3)).toEqual([1_000, 2_000, 4_000]);
+});
+
+/** Keeps every span in memory. */
+function keptSpans() {
+  const ended: EndedSpan[] = [];
+  const spans = createSpans({
+    ratio: 1,
+    onEnd: (span) => ended.push(span),
+    stop: async () => undefined,
+    clock,
+    monotonicMs: () => clock.nowMs(),
+    random: () => 0,
+  });
+  return { spans, campaigns: () => ended.filter(({ name }) => name === "send notifications") };
+}
+
+test("a campaign continues the trace of its request, and its span has the results", async () => {
+  await using client = startPushClient();
+  addTokens(client, 2);
+  await store();
+  const { spans, campaigns } = keptSpans();
+  const engine = await startEngine({ spans });
+  const [traceId, spanId] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
+  await engine.run("c", `00-${traceId}-${spanId}-01`);
+  // It ends once the results have been read.
+  await until(async () => campaigns().length > 0);
+  await engine.stop(0);
+  expect(campaigns()).toMatchObject([
+    { traceId, parentId: spanId, failure: undefined, attributes: { "svc.run": 1, "svc.tokens.success": 2 } },
+  ]);
+});
+
+test("the span of a campaign says whether a fault or another run has ended it", async () => {
+  const stores = localStores(state, { clock });
+  const { spans, campaigns } = keptSpans();
+  const ends = [new Error("a fault"), new RunLost("taken")];
+  const lost = Promise.withResolvers<void>();
+  const failing: Stores["campaigns"] = {
+    ...stores.campaigns,
+    async end(...args) {
+      const cause = ends.shift();
+      if (cause) throw cause;
+      return stores.campaigns.end(...args);
+    },
+  };
+  await store();
+  const engine = await startEngine({
+    stores: { ...stores, campaigns: failing },
+    spans,
+    onLog: (line) => line.includes("taken over") && lost.resolve(),
+  });
+  void engine.run("c");
+  const wake = setInterval(() => void engine.wake(), 1);
+  await lost.promise;
+  clearInterval(wake);
+  await engine.stop(0);
+  expect(
+    campaigns()
+      .map(({ failure }) => failure)
+      .slice(0, 2),
+  ).toEqual(["interrupted", "run_lost"]);
 });
