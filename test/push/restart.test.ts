@@ -510,23 +510,30 @@ function keptSpans() {
   return { spans, campaigns: () => ended.filter(({ name }) => name === "send notifications") };
 }
 
+const REQUEST = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" };
+const TRACEPARENT = `00-${REQUEST.traceId}-${REQUEST.spanId}-01`;
+
 test("a campaign continues the trace of its request, and its span has the results", async () => {
   await using client = startPushClient();
   addTokens(client, 2);
   await store();
   const { spans, campaigns } = keptSpans();
   const engine = await startEngine({ spans });
-  const [traceId, spanId] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
-  await engine.run("c", `00-${traceId}-${spanId}-01`);
+  await engine.run("c", TRACEPARENT);
   // It ends once the results have been read.
   await until(async () => campaigns().length > 0);
   await engine.stop(0);
   expect(campaigns()).toMatchObject([
-    { traceId, parentId: spanId, failure: undefined, attributes: { "svc.run": 1, "svc.tokens.success": 2 } },
+    {
+      traceId: REQUEST.traceId,
+      parentId: REQUEST.spanId,
+      failure: undefined,
+      attributes: { "svc.run": 1, "svc.tokens.success": 2 },
+    },
   ]);
 });
 
-test("the span of a campaign says whether a fault or another run has ended it", async () => {
+test("each run of a campaign has a span that says what ended it; only the first belongs to the request", async () => {
   const stores = localStores(state, { clock });
   const { spans, campaigns } = keptSpans();
   const ends = [new Error("a fault"), new RunLost("taken")];
@@ -545,14 +552,14 @@ test("the span of a campaign says whether a fault or another run has ended it", 
     spans,
     onLog: (line) => line.includes("taken over") && lost.resolve(),
   });
-  void engine.run("c");
+  void engine.run("c", TRACEPARENT);
   const wake = setInterval(() => void engine.wake(), 1);
   await lost.promise;
   clearInterval(wake);
   await engine.stop(0);
-  expect(
-    campaigns()
-      .map(({ failure }) => failure)
-      .slice(0, 2),
-  ).toEqual(["interrupted", "run_lost"]);
+  const runs = campaigns().slice(0, 2);
+  expect(runs.map(({ failure, parentId }) => [failure, parentId])).toEqual([
+    ["interrupted", REQUEST.spanId],
+    ["run_lost", undefined],
+  ]);
 });
