@@ -109,10 +109,10 @@ test("a requested delay applies to every call", () => {
   ]);
 });
 
-/** Makes a host count as down at 0, to be probed at 100. */
-function downHost(): CircuitBreaker {
+/** A host that counts as down from a time on, to be probed 100 ms later. */
+function downHost(sinceMs = 0): CircuitBreaker {
   const health = new CircuitBreaker(settings);
-  for (let failure = 0; failure < 3; failure++) call(health, "down", 0);
+  for (let failure = 0; failure < 3; failure++) call(health, "down", sinceMs);
   return health;
 }
 
@@ -128,12 +128,12 @@ test("says when its admission may next change without a call: at the next probe 
 });
 
 test("counts as down for an hour after its last call, and during a call", () => {
-  const health = downHost();
-  const hourMs = 3_600_000;
-  expect([health.isDown(hourMs - 1), health.isIdle(hourMs - 1)]).toEqual([true, false]);
-  expect([health.isDown(hourMs), health.isIdle(hourMs)]).toEqual([false, true]);
-  health.start(hourMs);
-  expect([health.isDown(hourMs), health.isIdle(hourMs)]).toEqual([true, false]);
+  const health = downHost(5_000);
+  const end = 5_000 + 3_600_000;
+  expect([health.isDown(end - 1), health.isIdle(end - 1)]).toEqual([true, false]);
+  expect([health.isDown(end), health.isIdle(end)]).toEqual([false, true]);
+  health.start(end);
+  expect([health.isDown(end), health.isIdle(end)]).toEqual([true, false]);
 });
 
 test("is idle while it is up and no call is in flight", () => {
@@ -142,6 +142,12 @@ test("is idle while it is up and no call is in flight", () => {
   health.start(0);
   health.start(0);
   expect([health.inFlight, health.isIdle(0)]).toEqual([2, false]);
+});
+
+test("is not idle before the end of a delay that it requested: a new one would call it at once", () => {
+  const health = new CircuitBreaker(settings);
+  call(health, "busy", 0, 5_000);
+  expect([health.isIdle(4_999), health.isIdle(5_000)]).toEqual([false, true]);
 });
 
 test("a limit that failures have lowered stays low after a second without calls", () => {

@@ -26,6 +26,7 @@ const campaign = { campaignId: "c", appId: APP_ID };
 interface EngineOptions {
   readonly timeoutMs?: number;
   readonly rerunAfterMs?: number;
+  readonly backoffMs?: number;
   readonly onLog?: (line: string) => void;
   readonly settings?: readonly string[];
   readonly stores?: Stores;
@@ -56,6 +57,7 @@ afterEach(() => {
 function startEngine({
   timeoutMs = testTimings.timeoutMs,
   rerunAfterMs = testTimings.rerunAfterMs,
+  backoffMs = testTimings.backoffMs,
   onLog = () => {},
   settings = [],
   stores = localStores(state, { clock }),
@@ -69,7 +71,7 @@ function startEngine({
     state: stores,
     monotonicMs: () => clock.nowMs(),
     client: loopbackClient(),
-    timings: { ...testTimings, timeoutMs, rerunAfterMs },
+    timings: { ...testTimings, timeoutMs, rerunAfterMs, backoffMs },
     ...options,
   });
 }
@@ -494,6 +496,68 @@ test("a campaign waits twice as long after each further fault", async () => {
   }
   await engine.stop(0);
   expect(delays.slice(0, 3)).toEqual([1_000, 2_000, 4_000]);
+});
+
+test("sends several batches of a host at once", async () => {
+  const together = Promise.withResolvers<void>();
+  await using client = startPushClient(async (request, nth) => {
+    if (nth === 3) together.resolve();
+    await together.promise;
+    return allServed(request, nth);
+  });
+  addTokens(client, 400);
+  await store();
+  const engine = await startEngine();
+  await engine.run("c");
+  expect(client.mostAtATime).toBe(4);
+  await engine.stop(0);
+});
+
+test("starts no further batches of a host while eight wait for a retry", async () => {
+  const eight = Promise.withResolvers<void>();
+  await using client = startPushClient((_, nth) => {
+    if (nth === 7) eight.resolve();
+    return new Response("", { status: 429 });
+  });
+  addTokens(client, 3_000);
+  await store();
+  const engine = await startEngine({ backoffMs: 3_600_000 });
+  void engine.run("c");
+  await eight.promise;
+  for (let turn = 0; turn < 500; turn++) await new Promise((resolve) => setImmediate(resolve));
+  // Up to three more were already in flight.
+  expect(client.requests.length).toBeLessThan(12);
+  await engine.stop(0);
+});
+
+test("a page that cannot be claimed while another is sent interrupts the run; what has arrived counts", async () => {
+  const stores = localStores(state, { clock });
+  const failed = Promise.withResolvers<void>();
+  let claims = 0;
+  const ledger: Stores["ledger"] = {
+    ...stores.ledger,
+    async claim(...args) {
+      claims += 1;
+      if (claims !== 2) return stores.ledger.claim(...args);
+      failed.resolve();
+      throw new Error("a fault");
+    },
+  };
+  await using client = startPushClient(async (request, nth) => {
+    await failed.promise;
+    return allServed(request, nth);
+  });
+  addTokens(client, 1_500);
+  await store();
+  const engine = await startEngine({ stores: { ...stores, ledger } });
+  await engine.run("c");
+  expect(claims).toBeGreaterThan(2);
+  expect(await found()).toMatchObject({
+    status: "completed",
+    counts: { success: 1_500, failure: 0, notAttempted: 0 },
+  });
+  expect(Math.max(...client.shown.values())).toBe(1);
+  await engine.stop(0);
 });
 
 /** Keeps every span in memory. */

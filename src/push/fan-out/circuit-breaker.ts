@@ -63,7 +63,7 @@ export class CircuitBreaker {
 
   /** Reports whether it can be removed without losing information. */
   isIdle(nowMs: number): boolean {
-    return this.#inFlight === 0 && !this.isDown(nowMs);
+    return this.#inFlight === 0 && nowMs >= this.#notBefore && !this.isDown(nowMs);
   }
 
   admission(nowMs: number): Admission {
