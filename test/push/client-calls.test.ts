@@ -299,12 +299,15 @@ test.each<[reason: string, url: (port: number) => string, isRetryable: boolean]>
   ["connect", () => `http://c.example:${CLOSED_PORT}/`, true],
   ["tls", (port) => `https://c.example:${port}/`, true],
   ["malformed_http", (port) => `http://c.example:${port}/`, true],
+  ["response_too_large", (port) => `http://c.example:${port}/large-head`, false],
 ])(
   "a call that fails by %s is repeated if the client may respond later",
   async (reason, url, isRetryable) => {
-    await using receiver = startRawReceiver((socket) =>
-      socket.end("HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n"),
-    );
+    await using receiver = startRawReceiver((socket, request) => {
+      if (request.includes("large-head"))
+        socket.write(`HTTP/1.1 200 OK\r\n${`x: ${"y".repeat(60_000)}\r\n`.repeat(20)}`);
+      else socket.end("HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n");
+    });
     const post = createPostBatch({
       client: createOutboundClient({
         guard: createUrlGuard({
