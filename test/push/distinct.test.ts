@@ -16,3 +16,8 @@ test("returns a list without repetitions itself", () => {
   const texts = ["a", "b"];
   expect(distinct(texts)).toBe(texts);
 });
+
+test("ends for any number of different texts", () => {
+  const texts = Array.from({ length: 2_000 }, (_, at) => `${at}`);
+  expect(distinct([...texts, ...texts])).toEqual(texts);
+});

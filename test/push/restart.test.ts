@@ -514,17 +514,17 @@ test("sends several batches of a host at once", async () => {
 });
 
 test("starts no further batches of a host while eight wait for a retry", async () => {
-  const eight = Promise.withResolvers<void>();
-  await using client = startPushClient((_, nth) => {
-    if (nth === 7) eight.resolve();
-    return new Response("", { status: 429 });
-  });
+  await using client = startPushClient(() => new Response("", { status: 429 }));
   addTokens(client, 3_000);
   await store();
   const engine = await startEngine({ backoffMs: 3_600_000 });
   void engine.run("c");
-  await eight.promise;
-  for (let turn = 0; turn < 500; turn++) await new Promise((resolve) => setImmediate(resolve));
+  let idleTurns = 0;
+  await until(async () => {
+    const { inFlight, waiting } = await engine.stats();
+    idleTurns = inFlight === 0 && waiting === 0 && client.requests.length >= 8 ? idleTurns + 1 : 0;
+    return idleTurns === 50;
+  });
   // Up to three more were already in flight.
   expect(client.requests.length).toBeLessThan(12);
   await engine.stop(0);
