@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
+import { StateUnavailable } from "../../src/db/state/unavailable.ts";
 import { createFanOut } from "../../src/node/compose/sending/fan-out.ts";
 import type { SendPermission } from "../../src/push/fan-out/slots.ts";
 import { createSendService } from "../../src/push/send-service.ts";
@@ -117,10 +118,15 @@ test("stop aborts calls after the grace period, and the next process resumes the
   addTokens(client, 1_000);
   await store({ targetFids: [], excludeFids: [10], followingFid: null });
   const faults: string[] = [];
+  const resumptions: string[] = [];
+  const noteResumption = (line: string) => line.includes("Resumed") && resumptions.push(line);
   const first = await startEngine({
     timeoutMs: 60_000,
     rerunAfterMs: 3_600_000,
-    onLog: (line) => line.includes("interrupted") && faults.push(line),
+    onLog(line) {
+      if (line.includes("interrupted")) faults.push(line);
+      noteResumption(line);
+    },
   });
   let hasEnded = false;
   void first.run("c").then(() => {
@@ -130,14 +136,14 @@ test("stop aborts calls after the grace period, and the next process resumes the
   // A response that arrives after the stop would be repeated.
   await until(async () => (await found())?.counts.success === 200);
   await first.stop(20);
-  expect([hasEnded, faults]).toEqual([false, []]);
+  expect([hasEnded, faults, resumptions]).toEqual([false, [], []]);
   expect(await found()).toMatchObject({
     status: "running",
     counts: { success: 200, failure: 0, notAttempted: 1 },
   });
 
   isWell = true;
-  const second = await startEngine();
+  const second = await startEngine({ onLog: noteResumption });
   await second.run("c");
   expect(await found()).toMatchObject({
     status: "completed",
@@ -145,6 +151,7 @@ test("stop aborts calls after the grace period, and the next process resumes the
   });
   expect(Math.max(...client.shown.values())).toBe(1);
   expect(client.shown.size).toBe(999);
+  expect(resumptions).toHaveLength(1);
   await second.stop(0);
 });
 
@@ -205,6 +212,7 @@ test("posts nothing that it has claimed under a lease that it has lost", async (
   permission = "granted";
   await lost.promise;
   expect(client.requests).toEqual([]);
+  expect((await engine.stats()).campaignsRunning).toBe(0);
   await engine.stop(0);
 });
 
@@ -406,6 +414,26 @@ test("a caller does not wait for a campaign that faults interrupt again and agai
   expect(faults).toBeGreaterThan(1);
   await engine.stop(0);
   expect((await found())?.status).not.toBe("completed");
+});
+
+test("a caller waits for a campaign that an absent state interrupts again and again", async () => {
+  const stores = localStores(state, { clock });
+  let refusals = 0;
+  const campaigns: Stores["campaigns"] = {
+    ...stores.campaigns,
+    async end(...args) {
+      refusals += 1;
+      if (refusals <= 8) throw new StateUnavailable("away");
+      return stores.campaigns.end(...args);
+    },
+  };
+  await store();
+  const engine = await startEngine({ stores: { ...stores, campaigns } });
+  const ended = engine.run("c");
+  const wake = setInterval(() => void engine.wake(), 1);
+  expect(await ended).toEqual({ results: [] });
+  clearInterval(wake);
+  await engine.stop(0);
 });
 
 test("asks for the ends of no campaigns after it has stopped", async () => {
