@@ -128,6 +128,35 @@ describe("verifyIndex", () => {
     expect(verifyIndex(node.db.file).map((difference) => difference.table)).toContain(table);
   });
 
+  test.each([
+    ["cast_mentions", "cast_id"],
+    ["cast_embed_urls", "cast_id"],
+    ["cast_quotes", "cast_id"],
+    ["notifications", "ref"],
+    ["thread_notifications", "ref"],
+  ])(
+    "names %s if a row has an id that no cast has, but that a cast would get in a new index",
+    (table, column) => {
+      using node = startTestNode({ nowSecs: ANCHOR_SECS });
+      node.ingestAll(mixedRecords({ fids: 6, perType: 6 }));
+      const { sqlite } = node.db;
+      const sql = `SELECT ${column} AS id FROM ${table} t WHERE ${column} IN (SELECT id FROM casts)
+      AND NOT EXISTS (SELECT 1 FROM casts c WHERE c.id = t.${column} + 1) LIMIT 1`;
+      const id = sqlite.query<{ id: number }, []>(sql).get()?.id ?? 0;
+      // As after another cast had the id first, which is deleted now.
+      for (const [each, parts] of Object.entries(COMPARED))
+        for (const { castIds = [], where = "1" } of parts)
+          for (const of of castIds)
+            sqlite.run(`UPDATE ${each} SET ${of} = ${of} + 1 WHERE ${of} = ? AND ${where}`, [id]);
+      sqlite.run("DELETE FROM casts_fts WHERE rowid = ?", [id]);
+      sqlite.run("INSERT INTO casts_fts (rowid, text) VALUES (?, '')", [id + 1]);
+      expect(verifyIndex(node.db.file)).toEqual([]);
+      const set = `UPDATE ${table} SET ${column} = ${column} - 1 WHERE ${column} = ?`;
+      expect(sqlite.run(set, [id + 1]).changes).toBeGreaterThan(0);
+      expect(verifyIndex(node.db.file).map((difference) => difference.table)).toEqual([table]);
+    },
+  );
+
   test("names the index if its file cannot be read, and leaves no scratch database", () => {
     using node = startTestNode({ nowSecs: ANCHOR_SECS });
     node.ingestAll(mixedRecords({ fids: 6, perType: 6 }));

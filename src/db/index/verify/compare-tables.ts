@@ -71,15 +71,19 @@ const ENVELOPES = (schema: string) =>
   `SELECT substr(s.key, 1, 8) AS signer, substr(e.signature, 1, 8) AS signature, e.data IS NULL AS is_plain
    FROM ${schema}.envelopes e LEFT JOIN ${schema}.message_signers s ON s.id = e.signer_id`;
 
-/** Casts of one index whose id the other one does not give to the same cast. */
+/** Casts of one index, apart from missing ones, whose id the other one does not give to the same cast. */
 const otherCasts = (schema: string, other: string) =>
   `SELECT id, hash, fid FROM ${schema}.casts c
-   WHERE NOT EXISTS (SELECT 1 FROM ${other}.casts o WHERE o.id = c.id AND o.hash = c.hash AND o.fid = c.fid)
-   UNION ALL SELECT id, hash, fid FROM ${schema}.missing_casts`;
+   WHERE NOT EXISTS (SELECT 1 FROM ${other}.casts o WHERE o.id = c.id AND o.hash = c.hash AND o.fid = c.fid)`;
+const withMissing = (casts: string, schema: string) =>
+  `${casts} UNION ALL SELECT id, hash, fid FROM ${schema}.missing_casts`;
+
+/** An id without a name, which equals no id of the scratch database. */
+const UNKNOWN = "'unknown'";
 
 /** The id in the scratch database of each id in the live one, by its name, in order of the live ids. */
 const idMap = (table: string, name: string, main: string, live: string) => [
-  `CREATE TABLE main.${table} (live_id INTEGER PRIMARY KEY, id INTEGER NOT NULL)`,
+  `CREATE TABLE main.${table} (live_id INTEGER PRIMARY KEY, id NOT NULL)`,
   `INSERT INTO main.${table} (live_id, id)
    SELECT live_id, id FROM (
      SELECT max(iif(is_live, id, NULL)) AS live_id, max(iif(is_live, NULL, id)) AS id
@@ -92,12 +96,17 @@ const idMap = (table: string, name: string, main: string, live: string) => [
 // rows are sorted by them (see `bulkStatement` about GROUP BY). Then the rows of both are sorted together, and equal ones
 // cancel each other out. All of it reads and writes from beginning to end.
 const ID_MAPS = [
-  ...idMap("verified_casts", "hash, fid", otherCasts("main", "live"), otherCasts("live", "main")),
+  `CREATE TABLE main.verified_other_casts AS ${otherCasts("main", "live")}`,
+  ...idMap(
+    "verified_casts",
+    "hash, fid",
+    withMissing("SELECT * FROM main.verified_other_casts", "main"),
+    withMissing(otherCasts("live", "main"), "live"),
+  ),
+  // In the live index these ids name another cast or none.
+  `INSERT OR IGNORE INTO main.verified_casts (live_id, id) SELECT id, ${UNKNOWN} FROM main.verified_other_casts`,
   ...idMap("verified_urls", "url", "SELECT id, url FROM main.urls", "SELECT id, url FROM live.urls"),
 ];
-
-/** An id without a name, which equals no id of the scratch database. */
-const UNKNOWN = "'unknown'";
 
 /**
  * Compares the tables of the scratch database (`main`) with those of the index that is attached to it as `live`. Sorts take
