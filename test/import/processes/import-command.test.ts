@@ -110,7 +110,8 @@ test("a node over an unfinished import names the command; --finish builds the in
   // Another program may have the usual ports: that would be the refusal.
   const served = await run(["--data-dir", dataDir, "--port", "0", "--set", "hub.port=0", "serve"]);
   expect(served).toMatchObject({ exitCode: 1 });
-  expect(served.errors).toContain(`\`svc import ${file}\` again`);
+  // The program names itself as it was started.
+  expect(served.errors).toContain(` import ${file}\` again`);
 
   const both = await run(["--data-dir", dataDir, "import", "--finish", file]);
   expect([both.exitCode, both.errors]).toEqual([1, expect.stringContaining("--finish without one")]);
