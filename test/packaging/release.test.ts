@@ -245,7 +245,7 @@ setpriv --reuid daemon --clear-groups /usr/local/bin/svc config check 2>&1 | tai
       "The settings are valid (/etc/svc/svc.toml).",
       "belongs to another user (65534); name it by --config if it is to count, and was not read",
       "The settings are valid (/etc/svc/svc.toml).",
-      "  /tmp/alice/svc.toml: belongs to another user (65534)",
+      "error: /tmp/alice/svc.toml: belongs to another user (65534)",
     ]);
   },
   60_000,
