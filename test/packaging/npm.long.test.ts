@@ -342,7 +342,7 @@ describe.skipIf(!hasNpm)("the launcher", () => {
     child.kill("SIGKILL");
     // The program has the other end, which it closes as it exits.
     expect(await errors).toContain('"msg":"Shut down"');
-  }, 60_000);
+  }, 180_000);
 
   const NO_AVX2 = `const read = fs.readFileSync;
     fs.readFileSync = (path, ...rest) => path === "/proc/cpuinfo" ? "flags: sse4_2" : read(path, ...rest);`;
