@@ -30,8 +30,8 @@ test("a block contains the fids that were added and not deleted, also after it w
   );
 });
 
-test("a single fid is stored in three bytes", () => {
+test.each([0, 9, BLOCK_FIDS / 2, BLOCK_FIDS - 1])("the single fid %p is stored in three bytes", (fid) => {
   const fids = new FidBlock();
-  fids.add(BLOCK_FIDS - 1);
+  fids.add(fid);
   expect(fids.toStored()).toHaveLength(3);
 });

@@ -122,6 +122,18 @@ test.each<[name: string, record: "success" | "failure" | undefined, atSecs: numb
   expect(again.conflicting).toHaveLength(1);
 });
 
+test("a campaign has counted its success even after another has taken the token over", () => {
+  const store = new Store();
+  const claim = (campaign: number, nowSecs: number) =>
+    store.change(campaign, (ledger) => ledger.claim(tokensOf([5]), { nowSecs, endsAt: nowSecs + 30 }));
+  claim(1, 1_000);
+  const results = tokensOf([5]).map((token) => ({ ...token, ...outcome("success") }));
+  store.change(1, (ledger) => ledger.record(results, 1_100));
+  expect(fidsOf(claim(2, 1_100).claimed)).toEqual([5]);
+  expect(fidsOf(claim(1, 1_101).alreadyCounted)).toEqual([5]);
+  expect(fidsOf(claim(3, 1_101).conflicting)).toEqual([5]);
+});
+
 test("writes only rows that have changed, and none for a claim that gets nothing", () => {
   const store = new Store();
   const lease = { nowSecs: 1_000, endsAt: 1_030 };
@@ -132,6 +144,17 @@ test("writes only rows that have changed, and none for a claim that gets nothing
   const other = new LedgerBlock(2, [...store.rows.values()], undefined);
   other.claim(tokensOf([7]), lease);
   expect(other.changedRows()).toMatchObject([{ campaign: 2, isSent: false, expiresAt: 1_030 }]);
+});
+
+test("writes the failures only if they have changed, and no row for a claim that was never stored", () => {
+  const store = new Store();
+  const results = (fid: number, kind: "success" | "failure") =>
+    tokensOf([fid]).map((token) => ({ ...token, ...outcome(kind) }));
+  store.change(1, (ledger) => ledger.record(results(5, "failure"), 1_100));
+  const ledger = new LedgerBlock(1, [...store.rows.values()], store.failures.get(1));
+  ledger.record(results(6, "success"), 1_100);
+  expect(ledger.changedRows()).toMatchObject([{ campaign: 1, isSent: true, expiresAt: 1_100 }]);
+  expect(ledger.changedFailures()).toBeUndefined();
 });
 
 test("groups tokens by client and block of fids, in order, and finds those that stored blocks contain", () => {

@@ -156,9 +156,9 @@ export class LedgerBlock {
     if (result.claimed.length === 0) return result;
     for (const { fid } of result.claimed) {
       claimed.fids.add(fid);
-      // Other campaigns' rows that still contain these fids have expired.
+      // Other campaigns' rows that still contain these fids have expired. Each keeps its successes, which it has counted.
       for (const row of others) {
-        if (!row.fids.has(fid)) continue;
+        if (row.isSent || !row.fids.has(fid)) continue;
         row.fids.delete(fid);
         row.isChanged = true;
       }
