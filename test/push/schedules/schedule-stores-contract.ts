@@ -274,6 +274,20 @@ export function scheduleStoresContract(
       expect(await sumsNow()).toMatchObject({ parts: 2, status: "aborted", counts, endedAt: START + 9 });
     });
 
+    test("a schedule is completed when all its campaigns are, which an ungrouped list has one by one", async () => {
+      await using fixture = await prepare();
+      const { schedules, campaigns } = fixture;
+      await schedules.create(schedule("s", [START, START]), 10);
+      for (const [at, wave] of (await schedules.due(START, 10)).entries())
+        await schedules.fire(wave, campaign(`c${at}`), limits);
+      for (const run of await campaigns.take(roomBeside(), START))
+        await campaigns.end(run, "completed", START + 9);
+      const listed = await campaigns.list({ appId: APP_ID, before: Number.MAX_SAFE_INTEGER, max: 10 });
+      expect(listed.map(({ campaignId }) => campaignId)).toEqual(["c1", "c0"]);
+      const sums = await campaigns.sums([listed[0]?.schedule ?? -1]);
+      expect(sums).toMatchObject([{ parts: 2, status: "completed", audienceCount: 0, endedAt: START + 9 }]);
+    });
+
     test("who leaves within a day counts once, for the last campaign that had reached them in that client", async () => {
       await using fixture = await prepare();
       const { campaigns, ledger, tokens, clock } = fixture;

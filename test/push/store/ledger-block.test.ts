@@ -120,6 +120,8 @@ test.each<[name: string, record: "success" | "failure" | undefined, atSecs: numb
   // The one that took the token over is its only holder.
   const again = store.change(3, (ledger) => ledger.claim(tokensOf([5]), at(atSecs)));
   expect(again.conflicting).toHaveLength(1);
+  const former = store.change(1, (ledger) => ledger.claim(tokensOf([5]), at(atSecs)));
+  expect(former.claimed).toHaveLength(kind === undefined && !isFree ? 1 : 0);
 });
 
 test("a campaign has counted its success even after another has taken the token over", () => {
