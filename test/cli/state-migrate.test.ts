@@ -55,7 +55,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state migrate", () => {
     for (const command of commands) {
       const ended = await run(["--set", `state.url=${database.url}`, "state", ...command]);
       expect([ended.exitCode, ended.out]).toEqual([1, ""]);
-      expect(ended.errors).toContain("Run `svc state migrate`");
+      expect(ended.errors).toMatch(/Run `\S+ state migrate`/);
     }
     expect(await database.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = 'svc'")).toEqual([]);
   });
@@ -66,7 +66,7 @@ describe.skipIf(!HAS_POSTGRES)("svc state migrate", () => {
     const settings = ["--set", `state.url=${database.url}`, "--set", "state.migrate=false", "--port", "0"];
     const ended = await run(["--data-dir", join(dir.path, "data"), ...settings, "serve"]);
     expect(ended.exitCode).toBe(1);
-    expect(ended.errors).toContain("Run `svc state migrate`");
+    expect(ended.errors).toMatch(/Run `\S+ state migrate`/);
     expect(await database.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = 'svc'")).toEqual([]);
   });
 });
