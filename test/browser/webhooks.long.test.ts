@@ -151,6 +151,8 @@ describe("webhooks", () => {
       await page.locator('li[data-state="queued"] a.name').first().click();
       await page.locator(".queued").getByText("waits until the webhook is enabled").waitFor();
       await page.goBack();
+      // Links move while the page is filled.
+      await page.locator('li[data-state="queued"]').first().waitFor();
       // One that is still shown may cover a link.
       await page.locator(".toasts > *").first().waitFor({ state: "detached" });
       expect(await axeViolations(page)).toEqual([]);
