@@ -40,8 +40,8 @@ export interface KnownCustody extends Assignment {
 /** What an owner has done at some node of the state. */
 export interface Act extends KnownCustody {
   /**
-   * Whether the index of this node, if it is current enough to verify signatures, may lack the event. Afterwards the index decides, so
-   * that an event which a lying node invented counts no longer once it is removed from the index.
+   * Whether the index of this node, if it is current enough to verify signatures, may lack the event. Afterwards the index decides:
+   * once an invented event is removed from it, that event no longer counts.
    */
   readonly mayBeAhead: boolean;
 }

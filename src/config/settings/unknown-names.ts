@@ -40,8 +40,8 @@ export function unknownVariableText({ variable, meant }: UnknownVariable): strin
 }
 
 /**
- * Says, as the end of a sentence that starts with a key or a variable, that there is no such setting, and which one was meant or which
- * ones its section has.
+ * Returns the end of a sentence that starts with a key or a variable: there is no such setting, and either the one that was probably
+ * meant or those of its section.
  */
 export function noSuchSetting(key: string, section: string): string {
   const meant = key.startsWith(ENV_PREFIX) ? variablesLike(key) : keysLike(key);

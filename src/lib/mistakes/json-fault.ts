@@ -15,8 +15,8 @@ const KEYS: ReadonlySet<Expected> = new Set(["key", "firstKey"]);
 const MAY_END: ReadonlySet<Expected> = new Set(["firstValue", "firstKey", "more"]);
 
 /**
- * Returns the offset of the first character with which a text is no longer JSON, which is its length if it ends too early. Undefined for
- * JSON, and for texts that are too long to search. `JSON.parse` does not report the offset.
+ * Returns the offset at which a text stops being valid JSON: its length if it ends too early. Returns undefined for valid JSON and for
+ * texts that are too long to search. `JSON.parse` does not report the offset.
  */
 export function jsonFaultAt(text: string): number | undefined {
   if (text.length > MAX_CHARS) return undefined;
