@@ -2,6 +2,7 @@ import type { ConfigInput } from "../config/layers.ts";
 import { type LoadedConfig, loadConfig, processInput, type SettingsReader } from "../config/load.ts";
 import { EXIT_RETRYABLE } from "../lib/failure.ts";
 import { loadWithoutInvalid } from "../node/console/started-settings.ts";
+import { dropLeftovers } from "../node/start/leftovers.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
 import { type DataDir, openDataDir } from "../runtime/data-dir.ts";
@@ -125,8 +126,8 @@ async function closeAfter(fault: unknown, { shutdown, log }: Common): Promise<nu
 }
 
 /**
- * Locks the data directory of a task until its end. A root process becomes one of the directory's user, so that it can read only what
- * that user can read.
+ * Locks the data directory of a task until its end, and deletes what killed processes left in it. A root process becomes one
+ * of the directory's user, so that it can read only what that user can read.
  *
  * @throws like `becomeOwnerOf` and `openDataDir`.
  */
@@ -138,5 +139,6 @@ export function openTaskDataDir(
   if (user) log.info(user, "Became the user of the data directory, who may read fewer files than root");
   const dataDir = openDataDir(config.data.dir, options);
   shutdown.add("data directory", () => dataDir.release());
+  dropLeftovers(dataDir.path);
   return dataDir;
 }

@@ -1,10 +1,12 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
 import { statePath } from "../../src/db/state/database.ts";
 import { writeRecords } from "../../src/import/write-records.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { accountRecords } from "../support/node.ts";
+import { startNode } from "../support/program.ts";
 import { type Ended, emptyDir, run, withFileLimit } from "./run.ts";
 
 /** A data directory that an import has filled, with an unused state. */
@@ -95,6 +97,30 @@ describe("migrate --verify", () => {
     expect(errors).toContain("state: secrets without an app, webhook or API key (1)");
     expect(errors).toContain("index: totals differs from a recount (1 missing, 1 extra)");
   });
+
+  test("leaves a scratch database after a kill, which the next command or start deletes", async () => {
+    using dir = await filledDir();
+    const scratchFiles = () => readdirSync(dir.data).filter((name) => name.includes(".verify"));
+    async function killVerification() {
+      const child = Bun.spawn([...compiledProgram, "--data-dir", dir.data, "migrate", "--verify"], {
+        stdio: ["ignore", "ignore", "ignore"],
+      });
+      while (child.exitCode === null && scratchFiles().length === 0) await Bun.sleep(1);
+      child.kill("SIGKILL");
+      await child.exited;
+    }
+    async function leaveScratchFiles() {
+      // A verification may end before the kill.
+      for (let kills = 0; kills < 20 && scratchFiles().length === 0; kills++) await killVerification();
+      expect(scratchFiles()).toContain("index.db.verify");
+    }
+    await leaveScratchFiles();
+    expect((await dir.migrate()).exitCode).toBe(0);
+    expect(scratchFiles()).toEqual([]);
+    await leaveScratchFiles();
+    await using _node = await startNode({ command: compiledProgram, dataDir: dir.data });
+    expect(scratchFiles()).toEqual([]);
+  }, 180_000);
 
   test.each([
     [statePath, "cannot be rebuilt"],

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { fromHex } from "../../src/protocol/validate/eth.ts";
 import { fnameDigest } from "../../src/protocol/validate/username-proof.ts";
 import { type UserNameProof, UserNameType } from "../../src/protocol/wire/generated/message.ts";
 import {
@@ -149,3 +150,15 @@ export function signedFnameProof(name: string, fid: number, owner: Uint8Array, a
   const proof = fnameProof(name, fid, owner, at);
   return { ...proof, signature: signDigest(fnameDigest(proof), TEST_NAME_SERVER) };
 }
+
+/** The first fname, as the registry serves it, with the signature of the name server of mainnet and testnet. */
+export const REGISTRY_PROOF: UserNameProof = {
+  name: Buffer.from("farcaster"),
+  timestamp: 1_628_882_891,
+  owner: fromHex("0x8773442740c17c9d0f0b87022c722f9a136206ed"),
+  signature: fromHex(
+    "0xb7181760f14eda0028e0b647ff15f45235526ced3b4ae07fcce06141b73d32960d3253776e62f761363fb8137087192047763f4af838950a96f3885f3c2289c41b",
+  ),
+  fid: 1,
+  type: UserNameType.USERNAME_TYPE_FNAME,
+};

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { accessSync, constants, existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { createPrivateFile, restrictToOwner } from "../../runtime/files.ts";
@@ -133,6 +133,11 @@ export function openInMemory(migrations: Migrations): Database {
 export function companionsOf(file: string): string[] {
   const path = databaseFile(file);
   return [`${path}-wal`, `${path}-shm`];
+}
+
+/** Deletes a closed database and its companion files, as far as they exist. */
+export function removeDatabase(file: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(file + suffix, { force: true });
 }
 
 /** Resolves a symbolic link, because SQLite places the log next to the file that the link names. */

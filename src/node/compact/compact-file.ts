@@ -1,5 +1,4 @@
-import { rmSync } from "node:fs";
-import { databaseFile } from "../../db/sqlite/open.ts";
+import { databaseFile, removeDatabase } from "../../db/sqlite/open.ts";
 import { deleteUnfinishedCopies } from "../snapshot/unfinished-copy.ts";
 
 /** Returns the file into which an index is rewritten. It is next to the file to which a symbolic link points. */
@@ -9,7 +8,6 @@ export function compactFileOf(path: string): string {
 
 /** Deletes what an interrupted compaction left behind. */
 export function dropCompactFile(path: string): void {
-  for (const suffix of ["", "-wal", "-shm", "-journal"])
-    rmSync(compactFileOf(path) + suffix, { force: true });
+  removeDatabase(compactFileOf(path));
   deleteUnfinishedCopies(compactFileOf(path));
 }

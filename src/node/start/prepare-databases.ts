@@ -16,9 +16,9 @@ import { UserError } from "../../lib/failure.ts";
 import { networkOf } from "../../protocol/network/network.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
-import { dropCompactFile } from "../compact/compact-file.ts";
 import { postgresSettings } from "../state/postgres/postgres-settings.ts";
 import { applyFullText, fillPeople, mustBuildFullText, mustFillPeople } from "./full-text.ts";
+import { dropLeftovers } from "./leftovers.ts";
 import { migrateIndex } from "./migrate-index.ts";
 import type { Starting } from "./starting.ts";
 
@@ -60,7 +60,7 @@ export async function prepareDatabases(
   const isStateOlder =
     !postgres && reportLostLog(common, { database: "state", file: statePath(config.data.dir) });
   await migrateIndex(common, config.data.dir, { always: migrate, onProgress: starting.show });
-  dropCompactFile(path);
+  dropLeftovers(config.data.dir);
   if (isOlder(path)) await starting.show({ task: "migrating the index" });
   using db = openIndexWriter(path);
   refuseDamage(db);

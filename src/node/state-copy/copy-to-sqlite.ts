@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { PAUSABLE } from "../../cluster/switch-store.ts";
+import { removeDatabase } from "../../db/sqlite/open.ts";
 import { openState, type StateDatabase } from "../../db/state/database.ts";
 import { raiseNonceFloor, saveClock } from "../../db/state/state-clock.ts";
 import { stateMoveOf } from "../../db/state/state-move.ts";
@@ -38,7 +39,7 @@ export async function copyToSqlite(
 ): Promise<StateCopyReport> {
   const { file, dryRun, force } = options;
   const partial = `${file}.partial`;
-  deleteDatabase(partial);
+  removeDatabase(partial);
   try {
     return await inTransaction(options, async (source) => {
       refuseMoved("PostgreSQL", await source.movedTo());
@@ -64,7 +65,7 @@ export async function copyToSqlite(
       return { tables, nuls: 0, wasThere: false };
     });
   } finally {
-    deleteDatabase(partial);
+    removeDatabase(partial);
   }
 }
 
@@ -134,11 +135,7 @@ async function recognise(
 
 /** The write-ahead log is empty, and must not be applied to the new file. */
 function setAside(file: string): void {
-  deleteDatabase(file + FORMER);
+  removeDatabase(file + FORMER);
   renameSync(file, file + FORMER);
   for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true });
-}
-
-function deleteDatabase(file: string): void {
-  for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
 }

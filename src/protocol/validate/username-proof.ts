@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { hashTypedData } from "viem/utils";
 import { invalid, type Rejection } from "../rejection.ts";
-import { toUnixSecs } from "../time.ts";
+import { toFarcasterSecs, toUnixSecs } from "../time.ts";
 import {
   FarcasterNetwork,
   type MessageData,
@@ -53,6 +53,19 @@ export function validateFnameProof(proof: UserNameProof): Rejection | undefined 
   return proof.timestamp >= 1 && proof.timestamp <= MAX_EVENT_UNIX_SECS
     ? undefined
     : invalid("timestamp is not a time");
+}
+
+/**
+ * Validates a live proof of any type as another node reports it or an index stores it, without the message of an ENS name or
+ * a basename. Where `nameServer` is known, it must have signed an fname.
+ */
+export function validateLiveProof(
+  proof: UserNameProof,
+  nameServer: Uint8Array | undefined,
+): Rejection | undefined {
+  if (proof.type !== UserNameType.USERNAME_TYPE_FNAME)
+    return validateUsernameProof(proof, { fid: proof.fid, timestamp: toFarcasterSecs(proof.timestamp) });
+  return validateFnameProof(proof) ?? (nameServer && verifyFnameSignature(proof, nameServer));
 }
 
 /** Returns the proof's name as text, or undefined if its bytes are not UTF-8. */

@@ -5,16 +5,10 @@ import {
   type SignedMessage,
 } from "../../protocol/message/signed-message.ts";
 import type { Rejection } from "../../protocol/rejection.ts";
-import { toFarcasterSecs } from "../../protocol/time.ts";
 import { checkNotInFuture } from "../../protocol/validate/chain/on-chain-event.ts";
 import { validateMessage } from "../../protocol/validate/message.ts";
-import {
-  validateFnameProof,
-  validateUsernameProof,
-  verifyFnameSignature,
-} from "../../protocol/validate/username-proof.ts";
-import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
-import { type UserNameProof, UserNameType } from "../../protocol/wire/generated/message.ts";
+import { validateLiveProof } from "../../protocol/validate/username-proof.ts";
+import type { FarcasterNetwork, UserNameProof } from "../../protocol/wire/generated/message.ts";
 import type { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
 import type { Scope } from "../scope.ts";
 
@@ -75,10 +69,7 @@ export function validatedProof(rules: RelayRules, bytes: Uint8Array): UserNamePr
   if (!record.ok) rules.onRefused(record.error);
   if (!record.ok || record.value.kind !== "usernameProof") return undefined;
   const { proof } = record.value;
-  const refusal =
-    proof.type === UserNameType.USERNAME_TYPE_FNAME
-      ? (validateFnameProof(proof) ?? (rules.nameServer && verifyFnameSignature(proof, rules.nameServer)))
-      : validateUsernameProof(proof, { fid: proof.fid, timestamp: toFarcasterSecs(proof.timestamp) });
+  const refusal = validateLiveProof(proof, rules.nameServer);
   if (refusal) rules.onRefused(refusal);
   return refusal ? undefined : proof;
 }

@@ -2,14 +2,16 @@ import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { claimSource } from "../../../src/db/index/identity.ts";
 import { BUILT_TABLES } from "../../../src/db/index/upgrade/tables.ts";
 import { COMPARED, compareTables, comparison } from "../../../src/db/index/verify/compare-tables.ts";
 import { verifyIndex } from "../../../src/db/index/verify/verify.ts";
 import { StorageError } from "../../../src/db/sqlite/storage-error.ts";
 import { DEMO_REGISTRAR, followUriOf } from "../../../src/protocol/channels/follow-uri.ts";
 import { ANCHOR_SECS } from "../../demo/records.ts";
+import { fnameProof, REGISTRY_PROOF } from "../../support/events.ts";
 import { mixedRecords } from "../../support/mixed-records.ts";
-import { startTestNode } from "../../support/node.ts";
+import { proofRecord, startTestNode } from "../../support/node.ts";
 import { oddMessages } from "../../support/odd-messages.ts";
 import { likeUrl } from "../../support/records.ts";
 import { temporaryIndex } from "../../support/temporary-index.ts";
@@ -156,6 +158,42 @@ describe("verifyIndex", () => {
       expect(verifyIndex(node.db.file).map((difference) => difference.table)).toEqual([table]);
     },
   );
+
+  describe("proofs of names, which no message contains", () => {
+    const damage = [
+      ["another name", "name = 'farcasteR'"],
+      ["another owner", "owner = x'8773442740c17c9d0f0b87022c722f9a136206ee'"],
+      ["another signature", "signature = zeroblob(65)"],
+      ["a short signature", "signature = substr(signature, 1, 64)"],
+      ["another time", "timestamp = timestamp + 1"],
+      ["another type", "type = 3"],
+      ["the time of a message", "message_timestamp = 1"],
+      ["the hash of a message", "message_hash = zeroblob(20)"],
+    ] as const;
+
+    /** The index of a node that follows mainnet, or of one that its operator fills. */
+    function nodeWithNames({ follows }: { follows: boolean }) {
+      const node = startTestNode();
+      if (follows) node.db.transaction(() => claimSource(node.db, { follows }));
+      node.ingestAll([proofRecord(REGISTRY_PROOF)]);
+      return node;
+    }
+
+    test.each(damage)("names the table when a proof that the name server has signed has %s", (_name, set) => {
+      using node = nodeWithNames({ follows: true });
+      expect(verifyIndex(node.db.file)).toEqual([]);
+      expect(node.db.sqlite.run(`UPDATE username_proofs SET ${set}`).changes).toBe(1);
+      expect(verifyIndex(node.db.file).map(({ table }) => table)).toContain("username_proofs");
+    });
+
+    test("finds nothing in fnames that the operator has added unsigned, unless their form is wrong", () => {
+      using node = nodeWithNames({ follows: false });
+      node.ingestAll([proofRecord(fnameProof("unsigned", 2, REGISTRY_PROOF.owner, 1_700_000_000))]);
+      expect(verifyIndex(node.db.file)).toEqual([]);
+      node.db.sqlite.run("UPDATE username_proofs SET owner = x'00' WHERE fid = 2");
+      expect(verifyIndex(node.db.file)).toEqual([{ table: "username_proofs", missing: 0, extra: 1 }]);
+    });
+  });
 
   test("names the index if its file cannot be read, and leaves no scratch database", () => {
     using node = startTestNode({ nowSecs: ANCHOR_SECS });

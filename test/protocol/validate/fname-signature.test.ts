@@ -6,48 +6,38 @@ import {
   nameServerOf,
   verifyFnameSignature,
 } from "../../../src/protocol/validate/username-proof.ts";
-import {
-  FarcasterNetwork,
-  type UserNameProof,
-  UserNameType,
-} from "../../../src/protocol/wire/generated/message.ts";
-import { signedFnameProof, TEST_NAME_SERVER } from "../../support/events.ts";
+import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { REGISTRY_PROOF, signedFnameProof, TEST_NAME_SERVER } from "../../support/events.ts";
 import { makeWallet, signDigest } from "../../support/messages.ts";
 
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, "hex"));
 
-/** The first fname, as the registry serves it. */
-const REAL: UserNameProof = {
-  name: Buffer.from("farcaster"),
-  timestamp: 1_628_882_891,
-  owner: bytes("8773442740c17c9d0f0b87022c722f9a136206ed"),
-  signature: bytes(
-    "b7181760f14eda0028e0b647ff15f45235526ced3b4ae07fcce06141b73d32960d3253776e62f761363fb8137087192047763f4af838950a96f3885f3c2289c41b",
-  ),
-  fid: 1,
-  type: UserNameType.USERNAME_TYPE_FNAME,
-};
 const real = nameServerOf(FarcasterNetwork.FARCASTER_NETWORK_MAINNET) ?? new Uint8Array();
 
 test("the name server of mainnet and testnet is that of the registry; a devnet has none", () => {
-  expect(verifyFnameSignature(REAL, real)).toBeUndefined();
+  expect(verifyFnameSignature(REGISTRY_PROOF, real)).toBeUndefined();
   expect(nameServerOf(FarcasterNetwork.FARCASTER_NETWORK_TESTNET)).toEqual(real);
   expect(nameServerOf(FarcasterNetwork.FARCASTER_NETWORK_DEVNET)).toBeUndefined();
 });
 
 test.each([
   ["another name", { name: Buffer.from("farcasteR") }],
-  ["another time", { timestamp: REAL.timestamp + 1 }],
+  ["another time", { timestamp: REGISTRY_PROOF.timestamp + 1 }],
   ["another owner", { owner: bytes("8773442740c17c9d0f0b87022c722f9a136206ee") }],
   ["no signature", { signature: new Uint8Array() }],
-  ["a short signature", { signature: REAL.signature.slice(0, 64) }],
+  ["a short signature", { signature: REGISTRY_PROOF.signature.slice(0, 64) }],
   [
     "another signature",
-    { signature: Uint8Array.from(REAL.signature, (byte, at) => (at === 40 ? byte ^ 1 : byte)) },
+    { signature: Uint8Array.from(REGISTRY_PROOF.signature, (byte, at) => (at === 40 ? byte ^ 1 : byte)) },
   ],
-  ["another parity", { signature: Uint8Array.from(REAL.signature, (byte, at) => (at === 64 ? 28 : byte)) }],
+  [
+    "another parity",
+    { signature: Uint8Array.from(REGISTRY_PROOF.signature, (byte, at) => (at === 64 ? 28 : byte)) },
+  ],
 ])("refuses a proof with %s", (_, over) => {
-  expect(verifyFnameSignature({ ...REAL, ...over }, real)?.reason).toBe("signature is not the name server's");
+  expect(verifyFnameSignature({ ...REGISTRY_PROOF, ...over }, real)?.reason).toBe(
+    "signature is not the name server's",
+  );
 });
 
 test("refuses a proof that someone else signed", () => {

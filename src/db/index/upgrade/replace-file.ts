@@ -2,6 +2,7 @@ import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../../lib/failure.ts";
 import { giveToOwnerOf, syncPath } from "../../../runtime/files.ts";
+import { removeDatabase } from "../../sqlite/open.ts";
 import { isOlderIndex } from "./older-index.ts";
 
 /** Returns the path of the file that a migration builds. */
@@ -63,7 +64,7 @@ export function restoreIndex(path: string): void {
 export function dropOldIndex(path: string): void {
   const old = oldFileOf(path);
   if (!isReadableOlderIndex(old)) return;
-  for (const suffix of ["", "-wal", "-shm"]) rmSync(old + suffix, { force: true });
+  removeDatabase(old);
 }
 
 /** Reports whether a file is known to belong to a migration. A file that cannot be read is not. */
@@ -77,5 +78,5 @@ function isReadableOlderIndex(file: string): boolean {
 
 /** Deletes the file that a migration builds. */
 export function dropNewFile(path: string): void {
-  for (const suffix of ["", "-wal", "-shm"]) rmSync(newFileOf(path) + suffix, { force: true });
+  removeDatabase(newFileOf(path));
 }

@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { messageHash } from "../../../protocol/message/message-hash.ts";
 import type { SignedMessage } from "../../../protocol/message/signed-message.ts";
 import { verifyEd25519 } from "../../../protocol/validate/ed25519.ts";
@@ -20,6 +19,8 @@ import { lacksFullText, turnOffFullText } from "../search/full-text.ts";
 import { lacksPeople } from "../search/people-index.ts";
 import { type ScannedMessage, scanRows } from "../upgrade/scan-messages.ts";
 import { compareTables, type Difference, differenceOf } from "./compare-tables.ts";
+import { copyNameProofs, type VerifyOptions } from "./name-proofs.ts";
+import { dropScratchFile, scratchFileOf } from "./scratch-file.ts";
 
 /** Columns that name rows of tables with parts of messages. */
 const PARTS = [
@@ -30,22 +31,21 @@ const PARTS = [
 const MESSAGES_PER_STEP = 5000;
 
 /**
- * Verifies the index. Checks hash and signature of every live message as its columns reproduce it, builds every table from
- * these messages, the on-chain events and the fname proofs in a scratch database next to the index, and compares. Rows that
- * still have to move to other cast ids are moved first. No other connection may write to the index concurrently. These
- * queries scan whole tables, so they are not declared with the statements that serve the node. What it reads and writes per
- * message does not depend on the size of the index.
+ * Verifies the index. Checks hash and signature of every live message as its columns reproduce it, and every fname proof,
+ * builds every table from these messages, the on-chain events and the proofs in a scratch database next to the index, and
+ * compares. Rows that still have to move to other cast ids are moved first. No other connection may write to the index
+ * concurrently. These queries scan whole tables, so they are not declared with the statements that serve the node. What it
+ * reads and writes per message does not depend on the size of the index.
  */
-export function verifyIndex(path: string): Difference[] {
+export function verifyIndex(path: string, options: VerifyOptions = {}): Difference[] {
   finishRepoints(path);
-  const scratchPath = `${path}.verify`;
-  removeDatabase(scratchPath);
+  dropScratchFile(path);
   try {
     using live = openIndexReader(path);
-    using scratch = openIndexWriter(scratchPath);
+    using scratch = openIndexWriter(scratchFileOf(path));
     scratch.sqlite.exec("PRAGMA synchronous = OFF");
     scratch.sqlite.prepare("ATTACH DATABASE ? AS live").run(path);
-    const invalid = rebuild(scratch, live);
+    const invalid = rebuild(scratch, live, options);
     const restore = sortIntoFiles(scratch);
     try {
       return [
@@ -61,7 +61,7 @@ export function verifyIndex(path: string): Difference[] {
   } catch (cause) {
     throw asStorageError({ database: "index", file: path }, cause);
   } finally {
-    removeDatabase(scratchPath);
+    dropScratchFile(path);
   }
 }
 
@@ -81,26 +81,24 @@ function missingParts(live: IndexDatabase): Difference[] {
 }
 
 /** Fills the scratch database. Returns the tables with rows that do not yield a valid message. */
-function rebuild(scratch: IndexDatabase, live: IndexDatabase): Difference[] {
+function rebuild(scratch: IndexDatabase, live: IndexDatabase, options: VerifyOptions): Difference[] {
   setShardCount(scratch, shardCount(live));
   // The texts of casts are not compared.
   turnOffFullText(scratch);
   scratch.search.isOn = false;
-  copyRecords(scratch);
+  const invalidProofs = copyRecords(scratch, live, options);
   const bulk = openBulkBuild(scratch);
   const invalid = spoolMessages(scratch, live, bulk);
   // The directory of sorts is that of the process, and the scan has reset it.
   sortIntoFiles(scratch);
   while (bulk.step());
-  return invalid;
+  return [invalidProofs, ...invalid];
 }
 
-/** Copies what cannot be built from messages. */
-function copyRecords(scratch: IndexDatabase): void {
-  scratch.transaction(() => {
-    scratch.sqlite.exec(
-      "INSERT INTO main.username_proofs SELECT * FROM live.username_proofs WHERE message_hash IS NULL",
-    );
+/** Copies what cannot be built from messages. Returns how many proofs of names are invalid. */
+function copyRecords(scratch: IndexDatabase, live: IndexDatabase, options: VerifyOptions): Difference {
+  return scratch.transaction(() => {
+    const invalidProofs = copyNameProofs(scratch, live, options);
     const insert = scratch.sqlite.prepare(
       "INSERT OR IGNORE INTO main.on_chain_events VALUES (?, ?, ?, ?, ?, ?)",
     );
@@ -108,6 +106,7 @@ function copyRecords(scratch: IndexDatabase): void {
       const { type, fid, blockNumber, logIndex, blockTimestamp } = event;
       insert.run(type, fid, blockNumber, logIndex, blockTimestamp, bytes);
     }
+    return invalidProofs;
   });
 }
 
@@ -196,8 +195,4 @@ function comparePeople(scratch: IndexDatabase): Difference {
     fresh: "SELECT term, doc FROM temp.people_main",
     live: "SELECT term, doc FROM temp.people_live",
   });
-}
-
-function removeDatabase(path: string): void {
-  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }
