@@ -391,6 +391,8 @@ describe("opens", () => {
     expect(a.delivered + b.delivered).toBe(60);
     expect(body).toMatchObject({ results: { delivered: 60, opened: 0 }, likely_better: null });
     expect((await resultsOf(`schedule_id=${id}`, 4)).status).toBe(403);
+    const { schedule: single } = (await schedule({ send_at: now() + HOUR })).body;
+    expect((await resultsOf(`schedule_id=${single.schedule_id}`)).body.variants).toEqual([]);
     const listed = async (query: string) =>
       (await call("GET", `/frame/app/campaigns?app_id=${APP_ID}${query}`)).body.campaigns;
     expect(await listed("&grouped=true")).toMatchObject([

@@ -33,11 +33,22 @@ test.each([
 test("the link of a campaign and host is stored once, with the token that it contains", async () => {
   const { stored, linkOf } = startLinks("https://a.example/x");
   const links = [await linkOf(), await linkOf(), await linkOf("d.example"), await linkOf(HOST, "another")];
+  expect(await linkOf()).toBe(links[0] ?? "");
   const tokens = links.map((link) => /^https:\/\/a\.example\/x\?svc_open=(\w{10})$/.exec(link)?.[1]);
   expect(new Set(tokens).size).toBe(3);
   expect(tokens[1]).toBe(tokens[0]);
   expect(stored.map(({ token }) => token)).toEqual([tokens[0], tokens[2], tokens[3]] as string[]);
   expect(stored.map(({ host }) => host)).toEqual([HOST, "d.example", HOST]);
+});
+
+test("knows at most ten thousand links as stored, and stores one that it has forgotten again", async () => {
+  const { stored, linkOf } = startLinks("https://a.example/x");
+  for (let at = 0; at < 10_000; at++) await linkOf(`${at}.example`);
+  await linkOf("0.example");
+  expect(stored).toHaveLength(10_000);
+  await linkOf("one-more.example");
+  await linkOf("0.example");
+  expect(stored).toHaveLength(10_002);
 });
 
 test("a campaign that does not track opens has its own URL, and no link is stored", async () => {

@@ -4,7 +4,7 @@ import { openState, type StateDatabase, statePath } from "../../src/db/state/dat
 import { StateUnavailable } from "../../src/db/state/unavailable.ts";
 import { createFanOut } from "../../src/node/compose/sending/fan-out.ts";
 import type { SendPermission } from "../../src/push/fan-out/slots.ts";
-import { createSendService } from "../../src/push/send-service.ts";
+import { allRetryableFids, createSendService } from "../../src/push/send-service.ts";
 import { RunLost } from "../../src/push/store/campaigns/campaign-store.ts";
 import type { Spans } from "../../src/runtime/trace/span.ts";
 import { createSpans, type EndedSpan } from "../../src/runtime/trace/spans.ts";
@@ -477,6 +477,54 @@ test("a send that arrives while the process stops is stored and not waited for",
   expect(await stores.campaigns.find(started.campaignId)).toMatchObject({ status: "queued" });
   await engine.stop(0);
 });
+
+test("a send that runs while the process stops is no longer waited for", async () => {
+  const called = Promise.withResolvers<void>();
+  await using client = startPushClient(() => {
+    called.resolve();
+    return new Promise(() => undefined);
+  });
+  addTokens(client, 1);
+  const stores = localStores(state, { clock });
+  const engine = await startEngine({ stores });
+  const stopping = new AbortController();
+  const deps = { ...stores, fanOut: engine, clock, dedupeTtlSecs: DAY_SECS, stopping: stopping.signal };
+  const started = expectOk(await createSendService(deps).start(testApp(), { notification }));
+  await called.promise;
+  stopping.abort();
+  expect(await started.result).toBeUndefined();
+  await engine.stop(0);
+});
+
+test("a fault at the end of a send reaches the caller that waits for it; no one has to", async () => {
+  const stores = localStores(state, { clock });
+  const campaigns = { ...stores.campaigns, find: () => Promise.reject(new Error("no disk")) };
+  const engine = await startEngine({ stores });
+  const sends = createSendService({
+    ...{ ...stores, campaigns, fanOut: engine, clock, dedupeTtlSecs: DAY_SECS },
+    stopping: new AbortController().signal,
+  });
+  const { campaignId, result } = expectOk(await sends.start(testApp(), { notification }));
+  await until(async () => (await stores.campaigns.find(campaignId))?.status === "completed");
+  // A rejection that no one handles would fail the test here.
+  await until(async () => Bun.peek.status(result) === "rejected");
+  await new Promise((resolve) => setTimeout(resolve));
+  await expect(result).rejects.toThrow("no disk");
+  await engine.stop(0);
+});
+
+test.each([9_999, 10_000, 20_001])(
+  "all %i fids that may be sent to again are returned, ascending",
+  async (count) => {
+    await store();
+    state.sqlite.run(
+      `WITH RECURSIVE fids (fid) AS (SELECT 1 UNION ALL SELECT fid + 1 FROM fids WHERE fid < ${count})
+     INSERT INTO campaign_retryable (campaign, fid) SELECT (SELECT seq FROM campaigns), fid FROM fids`,
+    );
+    const fids = await allRetryableFids(localStores(state).campaigns, "c");
+    expect(fids).toEqual(Array.from({ length: count }, (_, at) => at + 1));
+  },
+);
 
 test("reports how many campaigns no node runs, and the age of the oldest; null while the state does not respond", async () => {
   const stores = localStores(state, { clock });

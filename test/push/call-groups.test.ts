@@ -58,3 +58,16 @@ test("limits the items of one call", async () => {
   await Promise.all(all);
   expect(called()).toEqual(["a: 0 1 2 3 4 5 6 7 8 9", "a: 10 11"]);
 });
+
+test("more items than one call takes wait in a second group, which later items still join", async () => {
+  const { add, calls, settled, called } = startGroups();
+  const all = Array.from({ length: 13 }, (_, at) => add("a", at));
+  await settled();
+  all.push(add("a", 13));
+  for (let at = 0; at < 2; at++) {
+    calls[at]?.end.resolve();
+    await settled();
+  }
+  expect(await Promise.all(all)).toHaveLength(14);
+  expect(called()).toEqual(["a: 0 1 2 3 4 5 6 7 8 9", "a: 10 11 12 13"]);
+});
