@@ -4,6 +4,7 @@ import { registryFactsFromIndex } from "../../src/sign-in/registry/registry-fact
 import { recoveryEvent, registerEvent, transferEvent } from "../support/events.ts";
 import { makeWallet } from "../support/messages.ts";
 import { eventRecord, startTestNode, type TestNode } from "../support/node.ts";
+import { rowsRead } from "../support/rows-read.ts";
 import { openStateFile } from "../support/state-file.ts";
 import { localStores } from "../support/state-stores.ts";
 
@@ -30,24 +31,7 @@ afterAll(() => {
   node[Symbol.dispose]();
 });
 
-/** Returns the number of rows that the index is read for meanwhile. */
-async function rowsReadBy(work: () => unknown): Promise<number> {
-  const { db } = node;
-  let rows = 0;
-  const { all, get } = db;
-  db.all = ((...args: Parameters<typeof all>) => {
-    const found = all.apply(db, args);
-    rows += found.length;
-    return found;
-  }) as typeof all;
-  db.get = ((...args: Parameters<typeof get>) => {
-    rows++;
-    return get.apply(db, args);
-  }) as typeof get;
-  await work();
-  Object.assign(db, { all, get });
-  return rows;
-}
+const rowsReadBy = (work: () => unknown) => rowsRead(node.db, work);
 
 test("an fid whose owner has changed the recovery address a thousand times costs a signed request no more rows", async () => {
   const custodies = localStores(stack.use(openStateFile()).db).custodies;

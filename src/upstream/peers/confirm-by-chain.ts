@@ -1,17 +1,16 @@
-import { createHash } from "node:crypto";
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem/utils";
 import { assignmentsIn } from "../../auth/owners/custody.ts";
 import type { Assignment } from "../../auth/owners/custody-store.ts";
 import type { Confirmed, ConfirmRpc, Lane } from "../../auth/owners/owners.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { onChainEventsOf } from "../../db/index/project/on-chain.ts";
 import type { EthBlockNumber, EthCall, EthCallRequest } from "../../net/eth-call.ts";
 import { canonicalKey } from "../../protocol/auth-address.ts";
 import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";
-import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
+import { type OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import { ID_REGISTRY, KEY_REGISTRY } from "../../transactions/contracts.ts";
 import type { Dispute } from "../chain/trust-tracker.ts";
 import { createLanes, TOO_MANY_QUESTIONS } from "./lanes.ts";
+import { StoredDigests, storedEvents } from "./stored-events.ts";
 
 /** How long, in milliseconds, a finding of the chain counts. A later event of the index is compared at once. */
 const CONFIRMED_MS = 60_000;
@@ -58,6 +57,7 @@ export function createConfirmByChain(
   const { db, call, blockNumber, onDispute } = deps;
   const nowMs = deps.nowMs ?? (() => performance.now());
   const lanes = createLanes();
+  const digests = new StoredDigests(db);
   const remembered = new Map<
     string,
     { readonly of: string; readonly outcome: Confirmed<unknown>; readonly untilMs: number }
@@ -67,13 +67,14 @@ export function createConfirmByChain(
   /** The newest block that the chain has had at any time. */
   let knownHead = 0;
 
+  /** Returns the finding that is in memory unless the index has other events of the fid since. Only a question to the chain decodes them. */
   async function ask<T>(
     name: string,
-    stored: readonly OnChainEvent[],
+    { type, fid }: { readonly type: OnChainEventType; readonly fid: number },
     lane: Lane,
-    find: () => Promise<Finding<T>>,
+    find: (stored: readonly OnChainEvent[]) => Promise<Finding<T>>,
   ): Promise<Confirmed<T>> {
-    const of = digest(stored);
+    const of = digests.of(type, fid);
     const known = remembered.get(name);
     if (known && known.untilMs > nowMs() && known.of === of) return known.outcome as Confirmed<T>;
     const key = `${name} ${of}`;
@@ -82,10 +83,11 @@ export function createConfirmByChain(
     const slot = lanes[lane].take();
     if (!slot) return { isConfirmed: false, reason: TOO_MANY_QUESTIONS };
     const asked = slot
-      .then(find)
-      .then(({ outcome, forMs }) => {
+      .then(async () => {
+        const { events, digest } = storedEvents(db, type, fid);
+        const { outcome, forMs } = await find(events);
         remembered.delete(name);
-        remembered.set(name, { of, outcome, untilMs: nowMs() + forMs });
+        remembered.set(name, { of: digest, outcome, untilMs: nowMs() + forMs });
         dropOldest(remembered, MAX_REMEMBERED);
         return outcome;
       })
@@ -146,8 +148,7 @@ export function createConfirmByChain(
 
     confirmCustody(fid, lane) {
       const type = OnChainEventType.EVENT_TYPE_ID_REGISTER;
-      const stored = onChainEventsOf(db, type, fid);
-      return ask<Assignment | undefined>(`custody ${fid}`, stored, lane, async () => {
+      return ask<Assignment | undefined>(`custody ${fid}`, { type, fid }, lane, async (stored) => {
         const found = addressIn(await call(custodyCall(fid)));
         const shown = assignmentsIn(stored).at(-1);
         const isUnreached = shown !== undefined && shown.blockNumber > knownHead;
@@ -169,8 +170,8 @@ export function createConfirmByChain(
     confirmKey(fid, key, lane) {
       const type = OnChainEventType.EVENT_TYPE_SIGNER;
       const wanted = canonicalKey(key);
-      const stored = onChainEventsOf(db, type, fid).filter(({ body }) => isSame(keyOf(body), wanted));
-      return ask(`key ${fid} ${toHex(wanted)}`, stored, lane, async () => {
+      return ask(`key ${fid} ${toHex(wanted)}`, { type, fid }, lane, async (ofAllKeys) => {
+        const stored = ofAllKeys.filter(({ body }) => isSame(keyOf(body), wanted));
         const last = stored.at(-1)?.body;
         const raw = last?.$case === "signerEventBody" ? last.value.key : wanted;
         if (raw.length > MAX_KEY_BYTES)
@@ -236,12 +237,6 @@ function keyOf(body: OnChainEvent["body"]): Uint8Array | undefined {
 
 function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
   return a && b ? Buffer.compare(a, b) === 0 : a === b;
-}
-
-function digest(events: readonly OnChainEvent[]): string {
-  const hash = createHash("sha256");
-  for (const event of events) hash.update(OnChainEvent.encode(event).finish()).update(";");
-  return hash.digest("base64");
 }
 
 function dropOldest(map: Map<string, unknown>, max: number): void {

@@ -12,11 +12,11 @@ import type { Endpoint } from "./endpoints/endpoint.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
 import { createLanes, LANES, TOO_MANY_QUESTIONS } from "./lanes.ts";
 import {
-  digestOfStored,
   fingerprintOf,
   identity,
   isSame,
   isSubset,
+  StoredDigests,
   type StoredEvents,
   storedEvents,
 } from "./stored-events.ts";
@@ -90,8 +90,8 @@ export function createConfirmEvents(deps: ConfirmDeps) {
   let isWriting = false;
   const lanes = createLanes();
 
-  const isCurrent = (fid: number, type: OnChainEventType, digest: string) =>
-    digestOfStored(db, type, fid) === digest;
+  const digests = new StoredDigests(db);
+  const isCurrent = (fid: number, type: OnChainEventType, digest: string) => digests.of(type, fid) === digest;
 
   function remember(key: string, stored: StoredEvents, outcome: Outcome, ms: number): Outcome {
     remembered.delete(key);

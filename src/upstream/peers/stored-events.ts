@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { onChainEventBytes } from "../../db/index/project/on-chain.ts";
+import { statement } from "../../db/index/statement.ts";
 import { OnChainEvent, type OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 
 /** The events of one type of an fid as the index has them, in chain order, and a digest of their bytes. */
@@ -14,9 +15,39 @@ export function storedEvents(db: IndexDatabase, type: OnChainEventType, fid: num
   return { events: stored.map((bytes) => OnChainEvent.decode(bytes)), digest: digestOf(stored) };
 }
 
-/** Returns the digest of `storedEvents` without decoding any event, because an fid can have thousands. */
-export function digestOfStored(db: IndexDatabase, type: OnChainEventType, fid: number): string {
-  return digestOf(onChainEventBytes(db, type, fid));
+/** Beyond this number, all digests are computed again. */
+const MAX_DIGESTS = 10_000;
+const ownChanges = statement<{ changes: number }, []>(
+  "stored-events.own-changes",
+  "SELECT total_changes() AS changes",
+);
+
+/**
+ * The digests of `storedEvents`. An owner can add events without limit, and a comparison must cover all of them, because any
+ * of them may be the one that a node invents, withholds or changes. So they are not decoded, and read once per commit to the
+ * index, however many requests the fid sends.
+ */
+export class StoredDigests {
+  readonly #db: IndexDatabase;
+  readonly #digests = new Map<string, string>();
+  #version = "";
+
+  constructor(db: IndexDatabase) {
+    this.#db = db;
+  }
+
+  of(type: OnChainEventType, fid: number): string {
+    // Read before the events: if a commit follows, they are read again.
+    const version = `${this.#db.dataVersion()} ${this.#db.get(ownChanges)?.changes}`;
+    if (version !== this.#version || this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
+    this.#version = version;
+    const key = `${type} ${fid}`;
+    const known = this.#digests.get(key);
+    if (known !== undefined) return known;
+    const digest = digestOf(onChainEventBytes(this.#db, type, fid));
+    this.#digests.set(key, digest);
+    return digest;
+  }
 }
 
 function digestOf(stored: readonly Uint8Array[]): string {

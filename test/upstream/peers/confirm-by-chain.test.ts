@@ -7,9 +7,10 @@ import { toHex } from "../../../src/protocol/validate/eth.ts";
 import { ID_REGISTRY, KEY_REGISTRY } from "../../../src/transactions/contracts.ts";
 import { createConfirmByChain } from "../../../src/upstream/peers/confirm-by-chain.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { registerEvent, signerEvent, transferEvent } from "../../support/events.ts";
+import { recoveryEvent, registerEvent, signerEvent, transferEvent } from "../../support/events.ts";
 import { makeWallet } from "../../support/messages.ts";
-import { startTestNode, type TestNode } from "../../support/node.ts";
+import { eventRecord, startTestNode, type TestNode } from "../../support/node.ts";
+import { rowsRead } from "../../support/rows-read.ts";
 import { openStateFile } from "../../support/state-file.ts";
 import { localStores } from "../../support/state-stores.ts";
 
@@ -103,6 +104,24 @@ describe("with trust.events = rpc", () => {
     expect(await custody()).toEqual(seller);
     expect(rpc.chain.calls).toBe(3);
     expect(confirm.disputes()).toEqual([]);
+  });
+
+  test("the thousand events of an fid are read once, until the index has another one", async () => {
+    const change = (block: number) => eventRecord(recoveryEvent(FID, thief, { block }));
+    node.ingestAll(Array.from({ length: 1000 }, (_, at) => change(901 + at)));
+    rpc.chain.head = 3000;
+    const asked = async () => expect(await custody()).toEqual(seller);
+    // For the digest and for the question.
+    expect(await rowsRead(node.db, asked)).toBeWithin(2000, 2020);
+    expect(await rowsRead(node.db, asked)).toBeLessThan(10);
+    expect(rpc.chain.calls).toBe(2);
+    const added = async () => (await confirm.confirmKey(FID, seller, "signed")).isConfirmed;
+    expect(await added()).toBe(true);
+    expect(rpc.chain.calls).toBe(4);
+    expect(await rowsRead(node.db, async () => expect(await added()).toBe(true))).toBeLessThan(10);
+    node.ingestEvent(transferEvent(FID, seller, thief, { block: 2500 }));
+    expect(await custody()).toEqual(seller);
+    expect(rpc.chain.calls).toBe(6);
   });
 
   test("check 15: a transfer that the followed node invents changes nothing, and is named once", async () => {
