@@ -230,8 +230,8 @@ export function ownerChecksContract(open: () => Promise<OwnerCheckFixture>): voi
     await using fixture = await fixtureOf(open);
     const { later, run, open: openNow } = fixture;
     await run(
-      `INSERT INTO schedules (schedule_id, app_id, owner_fid, custody, body_hash, content, created_at, first_due_at, last_due_at)
-       SELECT 's' || public_key, 'app', ${OWNER}, secret, secret, '{}', 1, 1, 1 FROM vapid_keys ORDER BY public_key`,
+      `INSERT INTO schedules (schedule_id, app_id, owner_fid, custody, body_hash, content, created_at, last_due_at)
+       SELECT 's' || public_key, 'app', ${OWNER}, secret, secret, '{}', 1, 1 FROM vapid_keys ORDER BY public_key`,
     );
     const wave = (schedule: string, at: number, state: string) =>
       run(

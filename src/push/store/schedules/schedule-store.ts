@@ -33,7 +33,6 @@ export const schedules = table(
     body_hash: bytes(),
     content: json<ScheduleContent>(),
     created_at: whole(),
-    first_due_at: whole(),
     last_due_at: whole(),
     /** When its last wave was decided. */
     ended_at: nullable(whole()),

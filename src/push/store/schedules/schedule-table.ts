@@ -161,16 +161,8 @@ export function createSchedules(
       const { waves, appId } = schedule;
       await tx.get(lockApp, appId);
       if (((await tx.get(countOpen, appId))?.count ?? 0) >= maxOpen) return "too-many";
-      const dues = waves.map(({ dueAt }) => dueAt);
-      const [added] = await tx.all(
-        insert,
-        ...codec.values({
-          ...schedule,
-          firstDueAt: Math.min(...dues),
-          lastDueAt: Math.max(...dues),
-          endedAt: null,
-        }),
-      );
+      const lastDueAt = Math.max(...waves.map(({ dueAt }) => dueAt));
+      const [added] = await tx.all(insert, ...codec.values({ ...schedule, lastDueAt, endedAt: null }));
       if (!added) throw new Error("a row that was just written is missing");
       const rows = waves.map(({ wave, dueAt, variant }) => [wave, dueAt * 1000, variant]);
       await tx.run(insertWaves, added.seq, JSON.stringify(rows));
