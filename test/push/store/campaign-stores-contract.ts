@@ -24,6 +24,8 @@ export interface LedgerFixture extends AsyncDisposable {
   sweep(name: string, maxRows: number): Promise<number>;
   /** Rows of a table. */
   rows(table: string): Promise<number>;
+  /** Sets how many ledger writes of the campaigns are in the database, as after a crash that undid the others. */
+  setLedgerWrites(count: number): Promise<void>;
 }
 
 const TTL_SECS = 86_400;
@@ -339,6 +341,31 @@ export function campaignStoresContract(
       expect(await campaigns.find(former.campaignId)).toEqual(before);
       expect(await claim(current, [1, 2, 3])).toEqual({ taken: [2, 3], counted: [1], refused: [] });
       expect(await campaigns.end(current, "completed", 100)).toBe("ended");
+    });
+
+    test("a run of which the database has lost a write writes no more and does not end, and its campaign is taken again", async () => {
+      const { campaigns, campaign, claim, settle, ledger, setLedgerWrites } = await start();
+      const work = await campaign();
+      await claim(work, [1, 2]);
+      await claim(work, [3]);
+      await setLedgerWrites(1);
+      const attempts = [
+        () => claim(work, [4]),
+        () => settle(work, [served(1)]),
+        () => ledger.setNotAttempted(work, "host", { excluded: 4 }),
+      ];
+      // Also the second time: calls of a lost run may still be on their way.
+      for (const attempt of [...attempts, ...attempts])
+        await expect(attempt()).rejects.toMatchObject({ name: "RunLost", why: "undone" });
+      for (let nth = 0; nth < 2; nth++) expect(await campaigns.end(work, "completed", 100)).toBe("undone");
+      expect(await campaigns.find(work.campaignId)).toMatchObject({
+        status: "running",
+        counts: { success: 0, failure: 0, notAttempted: 0 },
+      });
+      const again = await takeCampaign(campaigns, work.campaignId);
+      expect(again.epoch).toBe(work.epoch + 1);
+      await settle(again, [served(1)]);
+      expect(await campaigns.end(again, "completed", 100)).toBe("ended");
     });
 
     test("a released campaign is free after its delay", async () => {

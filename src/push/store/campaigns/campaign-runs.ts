@@ -118,15 +118,13 @@ export function createRuns(
       maxRunningOfApp,
       maxRunning - running.length,
     );
-    if (free.length === 0) return [];
     const seqs = free.map(({ seq }) => seq);
     // Only in a damaged database does a campaign lack its audience or schedule.
     const works = new Map((await tx.all(readWork, seqs)).map((row) => [row.seq, row]));
     const schedules = [...new Set(free.flatMap(({ schedule }) => schedule ?? []))];
     const audiences = new Map<number | null, Audience>();
-    if (schedules.length > 0)
-      for (const { seq, audience } of await tx.all(audiencesOf, schedules))
-        audiences.set(seq, JSON.parse(audience));
+    for (const { seq, audience } of await tx.all(audiencesOf, schedules))
+      audiences.set(seq, JSON.parse(audience));
     // Without the audience of its schedule, its own would be everyone.
     for (const { seq, schedule } of free)
       if (schedule !== null && !audiences.has(schedule)) works.delete(seq);
@@ -172,8 +170,9 @@ export function createRuns(
 
   return {
     async take(room, nowSecs) {
-      if (room.maxRunning <= room.running.length) return [];
       const seqs = room.running.map(({ seq }) => seq);
+      writes.keepOnly(seqs);
+      if (room.maxRunning <= seqs.length) return [];
       // Also matches campaigns that may be taken later. A read that finds none costs less than a write that finds none.
       if (!(await db.get(anyFree, Number.MAX_SAFE_INTEGER, bootId, seqs))) return [];
       return take(room, nowSecs);
@@ -181,16 +180,9 @@ export function createRuns(
 
     setAudienceCount: (run, tokens) => setCount(runOf(run), tokens),
 
-    async release(run, delayMs) {
-      writes.delete(run);
-      await release(runOf(run), delayMs);
-    },
+    release: (run, delayMs) => release(runOf(run), delayMs),
 
-    async end(run, status, nowSecs) {
-      const result = await end(runOf(run), status, nowSecs, writes.of(run));
-      writes.delete(run);
-      return result;
-    },
+    end: (run, status, nowSecs) => end(runOf(run), status, nowSecs, writes.of(run)),
   };
 }
 

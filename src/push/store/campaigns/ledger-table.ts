@@ -170,19 +170,19 @@ const MAX_GROUP_CALLS = 32;
  * only end if all of its writes still exist.
  */
 export class LedgerWrites {
-  readonly #numbers = new Map<string, number>();
+  readonly #counts = new Map<string, { readonly seq: number; readonly count: number }>();
 
   of(run: CampaignRun): number {
-    return this.#numbers.get(keyOf(run)) ?? 0;
+    return this.#counts.get(keyOf(run))?.count ?? 0;
   }
 
   add(run: CampaignRun): void {
-    this.#numbers.set(keyOf(run), this.of(run) + 1);
+    this.#counts.set(keyOf(run), { seq: run.seq, count: this.of(run) + 1 });
   }
 
-  /** Forgets a run that is over. */
-  delete(run: CampaignRun): void {
-    this.#numbers.delete(keyOf(run));
+  /** Forgets all campaigns but these. The number of a run that is lost stays until all of its calls have been refused. */
+  keepOnly(campaigns: readonly number[]): void {
+    for (const [key, { seq }] of this.#counts) if (!campaigns.includes(seq)) this.#counts.delete(key);
   }
 }
 
@@ -230,10 +230,7 @@ export function createLedger(db: StateDb, writes: LedgerWrites): NotificationLed
       const { seq, epoch, ledgerKey } = first.run;
       const calls = items.map(({ call }) => call);
       const results = await execute({ seq, epoch, ledgerKey }, writes.of(first.run) + 1, calls);
-      if (typeof results === "string") {
-        writes.delete(first.run);
-        throw new RunLost(results);
-      }
+      if (typeof results === "string") throw new RunLost(results);
       writes.add(first.run);
       return results;
     },
@@ -271,7 +268,6 @@ function decide(
       const tokens = unpackTokens(call.tokens);
       const parts = groupByBlock(tokens).map((part) => rows.block(part).claim(part.tokens, lease));
       return packClaims(tokens, {
-        claimed: parts.flatMap(({ claimed }) => claimed),
         alreadyCounted: parts.flatMap(({ alreadyCounted }) => alreadyCounted),
         conflicting: parts.flatMap(({ conflicting }) => conflicting),
       });

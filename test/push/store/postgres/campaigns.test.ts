@@ -21,6 +21,8 @@ if (HAS_POSTGRES) {
       addApp: async (appId) => void (await apps.create(testApp({ appId }), 1000)),
       sweep: (name, maxRows) => sweepAll(sweeps, name, maxRows),
       rows: database.rows,
+      setLedgerWrites: async (count) =>
+        void (await database.query(`UPDATE campaigns SET ledger_writes = ${count}`)),
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };
   });

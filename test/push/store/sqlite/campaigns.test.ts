@@ -4,6 +4,7 @@ import { openState, type StateDatabase, statePath } from "../../../../src/db/sta
 import { verifyState } from "../../../../src/node/state/verify.ts";
 import type { CampaignWork } from "../../../../src/push/store/campaigns/campaign-store.ts";
 import { takeCampaign } from "../../../support/campaigns.ts";
+import { ManualClock } from "../../../support/clock.ts";
 import { tempDir } from "../../../support/program.ts";
 import { testApp } from "../../../support/send.ts";
 import { localStores } from "../../../support/state-stores.ts";
@@ -19,6 +20,7 @@ campaignStoresContract("campaigns in SQLite", async (clock) => {
     addApp: async (appId) => void (await apps.create(testApp({ appId }), 1000)),
     sweep: (name, maxRows) => sweepAll(localStores(db).sweeps, name, maxRows),
     rows: async (table) => rows(db, table),
+    setLedgerWrites: async (count) => void db.sqlite.run("UPDATE campaigns SET ledger_writes = ?", [count]),
     async [Symbol.asyncDispose]() {
       expect(verifyState(db)).toEqual([]);
       db[Symbol.dispose]();
@@ -58,15 +60,31 @@ test("a run knows whether it takes over from another process, where the ledger m
   using dir = tempDir();
   using db = openState(statePath(dir.path));
   using later = openState(statePath(dir.path));
+  const clock = new ManualClock(100);
+  const [own, other] = [db, later].map((connection) => localStores(connection, { clock }).campaigns);
+  if (!own || !other) throw new Error("there are no stores");
   // The first run of a new campaign in the process that created it.
   const first = await makeCampaign(db, "c1", { ledgerSecs: 0 });
   expect(first).toMatchObject({ runs: 1, isTakenOver: false, isLedgerExpired: false });
-  const { campaigns } = localStores(later);
-  const second = await takeCampaign(campaigns, "c1");
+  const second = await takeCampaign(other, "c1");
   expect(second).toMatchObject({ runs: 2, isTakenOver: true, isLedgerExpired: true });
-  await campaigns.release(second, 0);
-  const third = await takeCampaign(localStores(db).campaigns, "c1");
+  await other.release(second, 0);
+  const third = await takeCampaign(own, "c1");
   expect(third).toMatchObject({ runs: 3, isTakenOver: false, isLedgerExpired: true });
+});
+
+test("the ledger of a campaign that is taken over expires at the end of its time, and not before", async () => {
+  using dir = tempDir();
+  using db = openState(statePath(dir.path));
+  using later = openState(statePath(dir.path));
+  const clock = new ManualClock(100);
+  const [own, other] = [db, later].map((connection) => localStores(connection, { clock }).campaigns);
+  if (!own || !other) throw new Error("there are no stores");
+  await makeCampaign(db, "c1", { ledgerSecs: 60 });
+  clock.setSecs(159);
+  expect(await takeCampaign(other, "c1")).toMatchObject({ isTakenOver: true, isLedgerExpired: false });
+  clock.setSecs(160);
+  expect(await takeCampaign(own, "c1")).toMatchObject({ isTakenOver: true, isLedgerExpired: true });
 });
 
 test("no token is claimed by both of two concurrent processes", async () => {
