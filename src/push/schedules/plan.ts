@@ -135,11 +135,10 @@ export function planOf(request: Fields, nowSecs: number): Result<SchedulePlan, R
     quiet,
     zone: zoneNamed(request.time_zone ?? "UTC") ?? "UTC",
   };
-  const first =
-    local_time === undefined ? (timing.at ?? nowSecs) : dueIn({ ...timing, quiet: null }, FIRST_ZONE);
+  const first = dueIn({ ...timing, quiet: null }, FIRST_ZONE);
   const field = local_time === undefined ? "send_at" : "local_time";
   const isSoon = send_at === undefined && local_time === undefined;
-  if (!isSoon && first < nowSecs)
+  if (first < nowSecs)
     return badField(
       local_time === undefined ? "send_at is in the past" : "local_time is in the past in some zones",
     );

@@ -167,6 +167,7 @@ export async function reportOf(
     for (const { clientFid, successes } of (await campaigns.totals(campaignId, MAX_CLIENTS)).byClient)
       add(clientFid, { delivered: successes });
   for (const { clientFid, people } of departures) add(clientFid, { turnedOff: people });
+  // Opens are ascending by time, and so are the hours.
   const hours = new Map<number, number>();
   for (const { clientFid, ageMinutes, opens: opened, verified } of counts) {
     add(clientFid, { opened, verified });
@@ -181,7 +182,7 @@ export async function reportOf(
   return {
     total,
     clients: [...clients.values()].sort((a, b) => a.clientFid - b.clientFid),
-    hours: [...hours].sort(([a], [b]) => a - b).map(([hour, opened]) => ({ hour, opened })),
+    hours: [...hours].map(([hour, opened]) => ({ hour, opened })),
     medianMinutes: medianOf(counts, total.opened),
     variants,
     likelyBetter: isLikelyBetter(variants) ? bestVariant(variants) : null,
@@ -191,9 +192,9 @@ export async function reportOf(
 /** @param counts ascending by time */
 function medianOf(counts: readonly OpenCount[], opened: number): number | null {
   let seen = 0;
-  for (const { ageMinutes, opens } of [...counts].sort((a, b) => a.ageMinutes - b.ageMinutes)) {
+  for (const { ageMinutes, opens } of counts) {
     seen += opens;
-    if (opens > 0 && 2 * seen >= opened) return ageMinutes;
+    if (2 * seen >= opened) return ageMinutes;
   }
   return null;
 }

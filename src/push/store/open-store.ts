@@ -119,6 +119,7 @@ export interface OpenStore {
    * verified and add its goal.
    */
   add(open: Open): Promise<void>;
+  /** Returns the counts of some campaigns, ascending by time. */
   counts(campaigns: readonly number[]): Promise<OpenCount[]>;
   /** Returns which of some fids have opened a notification of the app since a time. */
   openedAmong(appId: string, fids: readonly number[], sinceSecs: number): Promise<ReadonlySet<number>>;

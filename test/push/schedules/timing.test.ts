@@ -75,6 +75,29 @@ describe("quiet hours", () => {
     expect(dueAt(quarterBefore)).toBe(quarterBefore);
   });
 
+  test("that have ended bring no one's notification forward", () => {
+    const lunch = { from: 12 * 60, to: 13 * 60 };
+    expect(due(at("2026-10-25T08:00:30Z", NIGHT), "UTC")).toBe("2026-10-25T08:15:00.000Z");
+    expect(due(at("2026-10-25T13:00:30Z", lunch), "UTC")).toBe("2026-10-25T13:15:00.000Z");
+  });
+
+  test("make one time into a wave for each time at which they end somewhere", () => {
+    const start = "2026-12-01T12:00:00Z";
+    const waves = wavesOf(at(start, NIGHT));
+    expect([waves[0], waves.at(-1)]).toEqual([secs(start), secs("2026-12-01T22:00:00Z")]);
+    for (const zone of ZONES) {
+      const wave = waves[waveOf(waves, dueIn(at(start, NIGHT), zone))] ?? 0;
+      const shown = clockIn(zone, wave).slice(11);
+      expect({
+        zone,
+        isAwake: wave === secs(start) ? shown >= "08:00" && shown < "22:00" : shown === "08:00",
+      }).toEqual({
+        zone,
+        isAwake: true,
+      });
+    }
+  });
+
   test("no one is notified in them, at any time of two years in any zone, and no one waits for more than a day", () => {
     const minute = fc.integer({ min: 0, max: 95 }).map((quarter) => quarter * 15);
     fc.assert(
