@@ -151,11 +151,7 @@ export class RunLost extends Error {
   override name = "RunLost";
 
   constructor(readonly why: RunLoss) {
-    super(
-      why === "taken"
-        ? "the campaign has been taken by another run"
-        : "the database has lost what the run had written",
-    );
+    super(`the run of the campaign is lost: ${why}`);
   }
 }
 

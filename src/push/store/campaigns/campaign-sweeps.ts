@@ -71,11 +71,12 @@ export function campaignProgressSweep(db: StateDb): Sweep {
   return {
     name: "campaign_progress",
     async step(maxRows) {
-      const { campaign = null, unfinished = false } = (await db.get(nextWithFailures, position)) ?? {};
-      if (campaign === null) {
+      const next = await db.get(nextWithFailures, position);
+      if (!next || next.campaign === null) {
         position = 0;
         return { deleted: 0, more: false };
       }
+      const { campaign, unfinished } = next;
       const deleted = unfinished ? 0 : await forget(campaign, maxRows);
       if (deleted < maxRows) position = campaign;
       return { deleted, more: true };

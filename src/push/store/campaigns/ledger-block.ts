@@ -42,10 +42,10 @@ export class FidBlock {
   toStored(): Uint8Array | undefined {
     const bits = this.#bits;
     let start = 0;
+    while (bits[start] === 0) start += 1;
+    if (start === bits.length) return undefined;
     let end = bits.length;
-    while (start < end && bits[start] === 0) start += 1;
-    while (end > start && bits[end - 1] === 0) end -= 1;
-    if (start === end) return undefined;
+    while (bits[end - 1] === 0) end -= 1;
     const stored = new Uint8Array(START_BYTES + end - start);
     stored[0] = start >> 8;
     stored[1] = start & 0xff;
@@ -110,7 +110,6 @@ export function tokensIn<Token extends TokenPosition>(
   { tokens }: BlockTokens<Token>,
   stored: readonly Uint8Array[],
 ): Token[] {
-  if (stored.length === 0) return [];
   const blocks = stored.map((fids) => new FidBlock(fids));
   return tokens.filter(({ fid }) => blocks.some((block) => block.has(fid)));
 }
@@ -194,8 +193,9 @@ export class LedgerBlock {
   changedRows(): LedgerRowChange[] {
     const changes: LedgerRowChange[] = [];
     for (const { campaign, isSent, fids, expiresAt, isStored, isChanged } of this.#rows) {
-      const stored = isChanged ? fids.toStored() : undefined;
-      if (isChanged && (stored || isStored)) changes.push({ campaign, isSent, fids: stored, expiresAt });
+      if (!isChanged) continue;
+      const stored = fids.toStored();
+      if (stored || isStored) changes.push({ campaign, isSent, fids: stored, expiresAt });
     }
     return changes;
   }

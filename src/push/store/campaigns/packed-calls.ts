@@ -93,9 +93,8 @@ export function unpackResults({
 
 export function packClaims(
   tokens: readonly TokenPosition[],
-  { claimed, alreadyCounted, conflicting }: ClaimResult<TokenPosition>,
+  { alreadyCounted, conflicting }: Omit<ClaimResult<TokenPosition>, "claimed">,
 ): PackedClaims {
-  if (claimed.length === tokens.length) return new Uint8Array(tokens.length).fill(CLAIMED);
   const refused = new Set(conflicting);
   const counted = new Set(alreadyCounted);
   return Uint8Array.from(tokens, (token) =>
@@ -108,9 +107,6 @@ export function unpackClaims<Token extends TokenPosition>(
   tokens: readonly Token[],
   claims: PackedClaims,
 ): ClaimResult<Token> {
-  // The usual case, without another pass over the tokens.
-  if (claims.every((claim) => claim === CLAIMED))
-    return { claimed: tokens, alreadyCounted: [], conflicting: [] };
   const those = (claim: number) => tokens.filter((_, at) => claims[at] === claim);
   return {
     claimed: those(CLAIMED),
