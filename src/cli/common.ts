@@ -12,6 +12,7 @@ import type { KeepLine } from "../runtime/log/recent-lines.ts";
 import { becomeOwnerOf } from "../runtime/process.ts";
 import { createShutdown, handleSignals } from "../runtime/shutdown.ts";
 import type { CommandContext } from "./context.ts";
+import { withCommandName } from "./shell/command-name.ts";
 
 /**
  * Reads the settings from the flags, the environment and the files of this process, and logs which file is used. If the file of the
@@ -59,7 +60,7 @@ export function createCommon(
 ): Common {
   // A separate copy, in which a node applies its operator's changes.
   const config = structuredClone(loaded.config);
-  const log = createLogger(config, { keep: keepLine });
+  const log = createLogger(config, { keep: keepLine, wording: withCommandName });
   const deadlineMs = config.service.shutdown_deadline_secs * 1000;
   return {
     config,

@@ -29,10 +29,10 @@ import { registerOpenApi } from "./openapi.ts";
 import { registerBans } from "./operations/bans.ts";
 import { registerOperations } from "./operations/operations.ts";
 import { registerSigner } from "./operations/signer.ts";
-import { flushOutput, printError } from "./output.ts";
+import { flushOutput, print, printError } from "./output.ts";
 import { registerReplayApp } from "./replay-app/replay-app.ts";
 import { registerServe } from "./serve.ts";
-import { withCommandName } from "./shell/command-name.ts";
+import { commandName, withCommandName } from "./shell/command-name.ts";
 import { registerCompletion } from "./shell/completion.ts";
 import { addExamples } from "./shell/examples.ts";
 import { registerIncidents } from "./state/incidents.ts";
@@ -133,7 +133,7 @@ export function createProgram(): { readonly program: Command; readonly context: 
 
 function createRoot(): Command {
   return (
-    new Command(programName)
+    new Command(commandName)
       .description(
         "Serves the API of a Farcaster app from local indexes: reads, writes, mini-app push and webhooks.",
       )
@@ -149,6 +149,10 @@ function createRoot(): Command {
           .argParser(collect)
           .default([], "none"),
       )
+      .configureOutput({
+        writeOut: (text) => print(withCommandName(text)),
+        writeErr: (text) => printError(withCommandName(text)),
+      })
       .showHelpAfterError("(--help lists the commands and options)")
       // A library that ends the process would prevent flushing; runProgram returns the exit code.
       .exitOverride()

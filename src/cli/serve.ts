@@ -8,7 +8,6 @@ import type { StartWithout } from "../node/console/started-settings.ts";
 import type { CommandContext } from "./context.ts";
 import type { SetUpDeps } from "./init/set-up.ts";
 import { print } from "./output.ts";
-import { withCommandName } from "./shell/command-name.ts";
 
 interface ServeOptions {
   readonly demo?: boolean;
@@ -155,8 +154,7 @@ function lazySetUp(deps: SetUpDeps): SetUp {
 /** Says why every response of a new node is empty. */
 function notSetUpText(isReady: boolean): string {
   const effect = isReady ? "its lists are empty" : "/ready is 503";
-  const text = `The node has no data and follows no node, so ${effect}: stop it, and run \`svc init\` to choose the users that it serves, or \`svc serve --demo\` for a demo network`;
-  return withCommandName(text);
+  return `The node has no data and follows no node, so ${effect}: stop it, and run \`svc init\` to choose the users that it serves, or \`svc serve --demo\` for a demo network`;
 }
 
 /** Returns the settings with all followed nodes allowed as sources for filling the index. */

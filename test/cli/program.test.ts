@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, symlinkSync } from "node:fs";
 import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { KEY_VARIABLE } from "../../src/cli/client/key-files.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { examplesOf } from "../../src/cli/shell/examples.ts";
-import { fromSources } from "../support/program.ts";
+import { compiledFile } from "../support/compiled-program.ts";
+import { fromSources, startNode } from "../support/program.ts";
 import { emptyDir, run } from "./run.ts";
 
 const BROKEN = { SVC_HTTP_PORT: "no port", SVC_CONFIG_FILE: "/nowhere.toml" };
@@ -24,6 +25,43 @@ test.each([
   expect(out).toStartWith("Usage: ");
   expect(out).toContain("--config");
   expect(readdirSync(dir.path)).toEqual([]);
+});
+
+describe("started by another name", () => {
+  /** Runs a link to the program. */
+  async function runRenamed(args: readonly string[]) {
+    using dir = emptyDir();
+    const name = `${dir.path}/farcaster`;
+    symlinkSync(compiledFile, name);
+    return { name, ...(await run(args, { command: [name] })) };
+  }
+
+  test.each([[["--help"]], [["serve", "--help"]], [["state", "copy", "--help"]]])(
+    "%j names it in the usage and the examples",
+    async (args) => {
+      const { name, out } = await runRenamed(args);
+      expect(out).toStartWith(`Usage: ${[name, ...args.slice(0, -1)].join(" ")} `);
+      expect(out).not.toMatch(/(?<![\w./-])svc (?!\d)[a-z-]/);
+    },
+  );
+
+  test("the usage on standard error has the same name, and the version keeps the program's own", async () => {
+    const { name, errors } = await runRenamed(["config"]);
+    expect(errors).toStartWith(`Usage: ${name} config [options] [command]`);
+    expect((await runRenamed(["-V"])).out).toStartWith(`${packageJson.name} `);
+  });
+
+  test("a line of the log names the command that it advises", async () => {
+    using dir = emptyDir();
+    const name = `${dir.path}/farcaster`;
+    symlinkSync(compiledFile, name);
+    await using node = await startNode({
+      command: [name],
+      dataDir: `${dir.path}/data`,
+      args: ["--set", "index.max_bytes=1000"],
+    });
+    expect(node.logs()).toContain(`\`${name} upstream estimate\``);
+  });
 });
 
 test("version and --version print the build and need no valid settings", async () => {

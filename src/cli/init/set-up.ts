@@ -168,7 +168,7 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
       const { scope } = wish;
       if (scope.kind === "demo") {
         if (process.env.NOTIFY_SOCKET !== undefined)
-          throw new UserError(`a unit serves no demo network: run ${programName} serve --demo`);
+          throw new UserError(`a unit serves no demo network: run \`${programName} serve --demo\``);
         onApplied({ isDemo: true });
         return {};
       }

@@ -4,6 +4,7 @@ import { listenerUrl } from "../client/node-url.ts";
 import { createCommon } from "../common.ts";
 import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
+import { withCommandName } from "../shell/command-name.ts";
 import type { Fix } from "./fix/fix.ts";
 import { sdkReportText } from "./report-text.ts";
 import { createSupport } from "./request-support.ts";
@@ -46,7 +47,7 @@ export async function reportSdkCalls(
     context.exitCode = made.left.length === 0 && made.unclear.length === 0 ? EXIT_OK : EXIT_USER;
     return;
   }
-  print(json ? `${JSON.stringify(report, null, 2)}\n` : sdkReportText(report));
+  print(json ? `${JSON.stringify(report, null, 2)}\n` : withCommandName(sdkReportText(report)));
   context.exitCode = report.ok ? EXIT_OK : EXIT_USER;
 }
 

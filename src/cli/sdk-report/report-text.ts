@@ -1,5 +1,5 @@
 import { printable } from "../../lib/text.ts";
-import { programName } from "../../version.ts";
+import { commandName } from "../shell/command-name.ts";
 import type { Verdict } from "./request-support.ts";
 import type { Place, ReportedCall, SdkReport } from "./sdk-report.ts";
 
@@ -110,10 +110,10 @@ function next(scopes: readonly string[], calls: readonly ReportedCall[]): string
   const needsApp = calls.some(({ needs }) => needs.some(({ kind }) => kind === "app"));
   return [
     "NEXT",
-    `  ${programName} api-key create --fid <your fid> --key-file <custody key> --name <app> --scopes ${list} --url <node>`,
+    `  ${commandName} api-key create --fid <your fid> --key-file <custody key> --name <app> --scopes ${list} --url <node>`,
     ...(needsApp
       ? [
-          `  ${programName} app create --fid <your fid> --key-file <custody key> --name <app> --app-url <https URL> --url <node>`,
+          `  ${commandName} app create --fid <your fid> --key-file <custody key> --name <app> --app-url <https URL> --url <node>`,
         ]
       : []),
     "  docs/moving-from-a-hosted-api.md has what differs in responses.",

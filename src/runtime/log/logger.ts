@@ -44,6 +44,7 @@ const FULL_PIPE_WAIT_MS = 10;
  *
  * @param subsystem name in every line, as with `log.child({ subsystem })`.
  * @param keep also receives the lines of level info and above, always as JSON.
+ * @param wording changes the sentence of each line.
  */
 export function createLogger(
   config: Config,
@@ -51,7 +52,13 @@ export function createLogger(
     subsystem,
     destination = standardError,
     keep,
-  }: { subsystem?: string; destination?: LogDestination; keep?: KeepLine | undefined } = {},
+    wording = (sentence) => sentence,
+  }: {
+    subsystem?: string;
+    destination?: LogDestination;
+    keep?: KeepLine | undefined;
+    wording?: (sentence: string) => string;
+  } = {},
 ): Logger {
   const pretty = config.log.format === "pretty";
   const onTerminal = pretty && process.stderr.isTTY === true;
@@ -60,7 +67,7 @@ export function createLogger(
   const lineStart = onTerminal ? ERASE_TO_LINE_END : "";
   const secrets = secretTexts(config).map((text) => JSON.stringify(text).slice(1, -1));
   const base = { ...nodeOf(config), ...(subsystem === undefined ? {} : { subsystem }) };
-  return loggerTo(config.log, base, (line) => {
+  return loggerTo(config.log, base, wording, (line) => {
     let shown = line;
     for (const secret of secrets) shown = shown.replaceAll(secret, CENSOR);
     if (keep && isKeptLine(shown)) keep(shown);
@@ -72,29 +79,35 @@ export function createLogger(
 function loggerTo(
   settings: Pick<Config["log"], "level">,
   bindings: object,
+  wording: (sentence: string) => string,
   write: (line: string) => void,
 ): Logger {
   const isLevelEnabled = (level: LogLevel) =>
     settings.level !== "silent" && LEVELS.indexOf(level) >= LEVELS.indexOf(settings.level);
   const methodOf = (level: LogLevel): LogMethod => {
     return (event: string | object, msg?: string) => {
-      if (isLevelEnabled(level)) write(lineOf(level, bindings, event, msg));
+      if (isLevelEnabled(level)) write(lineOf(level, { bindings, wording }, event, msg));
     };
   };
   return {
     ...(Object.fromEntries(LEVELS.map((level) => [level, methodOf(level)])) as Record<LogLevel, LogMethod>),
     isLevelEnabled,
-    child: (added) => loggerTo(settings, { ...bindings, ...redact(added) }, write),
+    child: (added) => loggerTo(settings, { ...bindings, ...redact(added) }, wording, write),
   };
 }
 
 /** A field with the name of one of the logger's own fields does not replace it. */
-function lineOf(level: LogLevel, bindings: object, event: string | object, sentence?: string): string {
+function lineOf(
+  level: LogLevel,
+  { bindings, wording }: { readonly bindings: object; readonly wording: (sentence: string) => string },
+  event: string | object,
+  sentence?: string,
+): string {
   const own = { level, time: new Date().toISOString() };
   const fields = typeof event === "string" ? {} : redact(event instanceof Error ? { err: event } : event);
   const msg =
     typeof event === "string" ? event : (sentence ?? (event instanceof Error ? event.message : undefined));
-  return `${JSON.stringify(Object.assign({ ...own }, bindings, fields, { ...own, msg }))}\n`;
+  return `${JSON.stringify(Object.assign({ ...own }, bindings, fields, { ...own, msg: msg && wording(msg) }))}\n`;
 }
 
 /** Returns the node's id for each line if nodes share a state, because their logs are often read together. */
