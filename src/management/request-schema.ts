@@ -2,7 +2,7 @@ import { Kind, type Static, type TSchema, type TUnsafe, Type, TypeRegistry } fro
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { formInWords } from "../http/response/validation-message.ts";
-import { nearestOf } from "../lib/mistakes/nearest.ts";
+import { didYouMean } from "../lib/mistakes/nearest.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { textFault } from "./fields.ts";
 import {
@@ -207,8 +207,7 @@ const MAX_SHOWN_KEY_CHARS = 50;
  */
 export function unknownKey(parent: string, key: string, known: Iterable<string> = []): string {
   const shown = key.slice(0, MAX_SHOWN_KEY_CHARS);
-  const meant = nearestOf(shown, known);
-  return `${parent} has an unknown key ${JSON.stringify(shown)}${meant === undefined ? "" : `: did you mean "${meant}"?`}`;
+  return `${parent} has an unknown key ${JSON.stringify(shown)}${didYouMean(shown, known)}`;
 }
 
 function describe({ type, path, schema, value }: ValueError, root: string): string {

@@ -150,6 +150,7 @@ describe("400 names the parameter or the field", () => {
       ['{"name":""}', "name: expected string length greater or equal to 1"],
       ['{"name":"a","size":-1}', "size: expected integer to be greater or equal to 0"],
       ['{"name":"a","other":1}', "unknown field other"],
+      ['{"name":"a","Siez":1}', 'unknown field Siez: did you mean "size"?'],
       ["[".repeat(30_000), "request body is not valid JSON: it ends at line 1, column 30001"],
     ]),
   )("POST is 400: %s", async (_name, body, message) => {

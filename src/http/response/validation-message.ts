@@ -2,6 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { ValueError } from "@sinclair/typebox/errors";
 import { ValueErrorType } from "@sinclair/typebox/errors";
 import type { ValidationError } from "elysia";
+import { didYouMean } from "../../lib/mistakes/nearest.ts";
 
 /** Longer field names come from the client and are truncated. */
 const maxFieldChars = 100;
@@ -18,7 +19,10 @@ export function describeValueError({
 }: Pick<ValueError, "path" | "type" | "message"> & { readonly schema?: TSchema }): string {
   const field = path.slice(1).replaceAll("/", ".").slice(0, maxFieldChars);
   if (type === ValueErrorType.ObjectRequiredProperty) return `missing field ${field}`;
-  if (type === ValueErrorType.ObjectAdditionalProperties) return `unknown field ${field}`;
+  if (type === ValueErrorType.ObjectAdditionalProperties) {
+    const name = field.slice(field.lastIndexOf(".") + 1);
+    return `unknown field ${field}${didYouMean(name, Object.keys(schema?.properties ?? {}))}`;
+  }
   const form = type === ValueErrorType.StringPattern ? formInWords(String(schema?.pattern)) : undefined;
   if (form !== undefined) return `${field === "" ? "body" : field} must be ${form}`;
   const rule = message.charAt(0).toLowerCase() + message.slice(1);

@@ -21,6 +21,12 @@ export function nearestOf(word: string, candidates: Iterable<string>): string | 
   return nearest;
 }
 
+/** Ends the sentence that a name is unknown with the one that was probably meant. Empty if none is near. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const meant = nearestOf(name, known);
+  return meant === undefined ? "" : `: did you mean "${meant}"?`;
+}
+
 /** Counts the insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
 function editsBetween(from: string, to: string): number {
   let beforeLast: number[] = [];
