@@ -36,3 +36,9 @@ function parseDecoded(bytes: Uint8Array, decoder: TextDecoder): unknown {
     return undefined;
   }
 }
+
+/** Reports whether lists and objects in a parsed value are nested at most `maxLevels` deep. */
+export function isNestedWithin(value: unknown, maxLevels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return maxLevels > 0 && Object.values(value).every((member) => isNestedWithin(member, maxLevels - 1));
+}

@@ -157,16 +157,22 @@ describe("the catalog", () => {
     },
   };
   const DOMAINS = [...Object.keys(MANIFESTS), "none.example"];
+  const deepList = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
   let api: TestApi;
   let receiver: Receiver;
   let catalog: Catalog;
+  let check: ReturnType<typeof createAppCheck>;
   const signal = new PreviewSignal();
   const source = new PreviewReader({ file, signal, nowMs: () => time.nowMs(), report: () => undefined });
   beforeAll(async () => {
     const authority = createCertificateAuthority();
     receiver = startReceiver({
-      tls: authority.issue(DOMAINS),
+      tls: authority.issue([...DOMAINS, "deep.example"]),
       respond: ({ headers }) => {
+        if (headers.get("host")?.startsWith("deep."))
+          return new Response(
+            JSON.stringify({ miniapp: app("deep.example") }).replace(/\}\}$/, `,"x":${deepList}}}`),
+          );
         const manifest = MANIFESTS[headers.get("host")?.split(":")[0] ?? ""];
         return manifest ? Response.json(manifest) : new Response(null, { status: 404 });
       },
@@ -188,13 +194,14 @@ describe("the catalog", () => {
         catalog: createCatalogReads({ file, nowMs: () => time.nowMs() }),
       },
     });
+    check = createAppCheck({ client: onPort, envelopes: indexEnvelopes(configWith(), api.node.db) });
     catalog = startCatalog({
       file,
       bounds: BOUNDS,
       earlier: () => [],
       turn: async () => undefined,
       scoresOf: (fids) => new Map(fids.map((fid) => [fid, 0.9])),
-      check: createAppCheck({ client: onPort, envelopes: indexEnvelopes(configWith(), api.node.db) }),
+      check,
       clock: time,
       setTimer: time.after,
       log: silentLog,
@@ -291,6 +298,10 @@ describe("the catalog", () => {
       { ...frameOf("signed.example"), frames_url: pages[0] },
       { ...frameOf("copied.example"), frames_url: pages[1] },
     ]);
+  });
+
+  test("keeps no manifest that is nested too deep to be part of a response", async () => {
+    expect(await check("deep.example")).toEqual({ manifest: null, authorFid: null, isHidden: false });
   });
 
   test("is read page by page", async () => {

@@ -1,3 +1,4 @@
+import { isNestedWithin } from "../../lib/json.ts";
 import { APP_FIELDS } from "./app-rules.ts";
 import type { EnvelopeVerdict } from "./envelope.ts";
 
@@ -17,6 +18,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** A parsed manifest, with findings about its form. */
 export interface ReadManifest {
+  /** The whole manifest. Null if it is nested too deep to be passed on. */
+  readonly manifest: unknown;
   /** Undefined unless the manifest has an account association with all three texts. */
   readonly association:
     | { readonly header: string; readonly payload: string; readonly signature: string }
@@ -27,6 +30,8 @@ export interface ReadManifest {
 }
 
 const ASSOCIATION = "accountAssociation";
+/** Real manifests have up to 5 levels. Serializers, here and at clients, run out of stack at some depth. */
+const MAX_LEVELS = 64;
 
 export const finding = (
   severity: Finding["severity"],
@@ -37,12 +42,15 @@ export const finding = (
 
 /** Parses a manifest and checks its form. Does not check its signature. */
 export function readManifest(manifest: unknown, domain: string): ReadManifest {
-  if (!isObject(manifest))
-    return {
-      association: undefined,
-      app: undefined,
-      findings: [finding("error", "", "not_an_object", "the manifest must be a JSON object")],
-    };
+  const unusable = (content: unknown, code: string, message: string) => ({
+    manifest: content,
+    association: undefined,
+    app: undefined,
+    findings: [finding("error", "", code, message)],
+  });
+  if (!isNestedWithin(manifest, MAX_LEVELS))
+    return unusable(null, "too_deep", `the manifest is nested more than ${MAX_LEVELS} levels deep`);
+  if (!isObject(manifest)) return unusable(manifest, "not_an_object", "the manifest must be a JSON object");
   const findings: Finding[] = [];
   const association = associationIn(manifest[ASSOCIATION]);
   if (!association)
@@ -69,7 +77,7 @@ export function readManifest(manifest: unknown, domain: string): ReadManifest {
       finding("info", "frame", "frame_is_old", "newer clients read miniapp: add it beside frame"),
     );
   if (app) findings.push(...findingsOfHosts(app, miniapp === undefined ? "frame" : "miniapp", domain));
-  return { association, app, findings };
+  return { manifest, association, app, findings };
 }
 
 /** Returns the findings about the account association, from its verdict. */

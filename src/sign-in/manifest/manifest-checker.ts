@@ -140,10 +140,10 @@ export function createManifestChecker(deps: ManifestCheckerDeps) {
 
   async function report(
     domain: string,
-    manifest: unknown,
+    content: unknown,
     options: ManifestOptions,
-  ): Promise<Pick<ManifestReport, "association" | "findings" | "webhook">> {
-    const { association: sent, app, findings } = readManifest(manifest, domain);
+  ): Promise<Pick<ManifestReport, "manifest" | "association" | "findings" | "webhook">> {
+    const { manifest, association: sent, app, findings } = readManifest(content, domain);
     const { acceptsVerification, client: asker } = options;
     const association = sent
       ? await envelopes.check(sent, {
@@ -156,6 +156,7 @@ export function createManifestChecker(deps: ManifestCheckerDeps) {
     const webhook = await webhookOf(app);
     const path = Object(manifest).miniapp === undefined ? "frame" : "miniapp";
     return {
+      manifest,
       association,
       webhook,
       findings: [
@@ -197,7 +198,7 @@ export function createManifestChecker(deps: ManifestCheckerDeps) {
       const manifest = parseJsonBytes(body);
       if (manifest === undefined) return unusable("not_json", "the response is not JSON");
       const checked = await report(domain, manifest, options);
-      return ok({ ...head, manifest, ...checked, findings: [...redirected, ...checked.findings] });
+      return ok({ ...head, ...checked, findings: [...redirected, ...checked.findings] });
     },
 
     /** Checks a manifest that is passed in, as if the domain had served it. */
@@ -214,7 +215,6 @@ export function createManifestChecker(deps: ManifestCheckerDeps) {
         fetchedAt: nowSecs(clock),
         status: null,
         redirectedTo: null,
-        manifest,
         ...checked,
       });
     },

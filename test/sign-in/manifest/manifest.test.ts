@@ -37,6 +37,9 @@ const app = {
 };
 const manifest = { accountAssociation: association(DOMAIN), miniapp: app };
 
+/** A manifest with lists that are nested too deep for a recursive serializer. */
+const deep = (levels: number) => `{"miniapp":{"name":${"[".repeat(levels)}${"]".repeat(levels)}}}`;
+
 /** The response of each host. */
 const SITES: Readonly<Record<string, (path: string) => Response>> = {
   "app.example": (path) =>
@@ -45,6 +48,7 @@ const SITES: Readonly<Record<string, (path: string) => Response>> = {
       : Response.json(manifest),
   "text.example": () => new Response("<html>"),
   "large.example": () => new Response(new Uint8Array(2 * 1024 * 1024)),
+  "deep.example": () => new Response(deep(400_000)),
   "missing.example": () => new Response("", { status: 404 }),
   "hosted.example": () => redirect("https://app.example/.well-known/farcaster.json"),
   "inward.example": () => redirect("https://internal.example/.well-known/farcaster.json"),
@@ -120,6 +124,7 @@ describe("check 24: a manifest of a domain", () => {
   test.each([
     ["text.example", ": not_json"],
     ["large.example", ": too_large"],
+    ["deep.example", ": too_deep"],
     ["missing.example", ": status"],
     ["internal.example", ": refused"],
     ["inward.example", ": refused"],
@@ -299,6 +304,18 @@ describe("a manifest that is given", () => {
   ])("with %s, as many are", async (_, content, expected) => {
     expect(codes(await given(content))).toEqual([...expected]);
   });
+
+  test.each([
+    [63, ["accountAssociation: association_missing"]],
+    [64, [": too_deep"]],
+    [20_000, [": too_deep"]],
+  ])(
+    "with %d lists in each other has a finding about its depth only above the limit",
+    async (levels, expected) => {
+      const content = JSON.parse(`{"x":${"[".repeat(levels)}${"]".repeat(levels)}}`);
+      expect(codes(await given(content)).slice(0, 1)).toEqual([...expected]);
+    },
+  );
 
   test("whose webhook names an app that is not registered here says so", async () => {
     const webhookUrl = `${api.url}/v2/svc/frame/webhook/1111111111111111`;
