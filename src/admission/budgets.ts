@@ -65,6 +65,11 @@ export const BUDGETS = {
   },
   /** Connections to the gRPC port, also idle ones. Fewer if the process has few file descriptors. */
   hubConnections: { unit: "connections", total: 4096, perClient: 1024, reservedPerClient: 4 },
+  /**
+   * Connections of trusted proxies to the gRPC port, counted for each client that has calls on them: one client of a proxy that opens a
+   * connection for each call would take all of `hubConnections`. A client may have as many as without a proxy.
+   */
+  hubProxied: { unit: "connections through proxies", total: 16_384, perClient: 1024, reservedPerClient: 4 },
   /** gRPC calls until their streams are closed. A client that reads no response delays that by two minutes. */
   hubCalls: { unit: "calls", total: 8192, perClient: 1024, reservedPerClient: 16 },
   /** Responses of unary gRPC calls, including lists that are still being read, until the client has received them. */
@@ -123,11 +128,13 @@ export function budgetsWithin(descriptorCap: number): Readonly<Record<BudgetName
     const total = Math.min(terms.total, Math.ceil(descriptors));
     return { ...terms, total, perClient: Math.ceil((total * terms.perClient) / terms.total) };
   };
+  const hubConnections = within(BUDGETS.hubConnections, descriptorCap / 4);
   return {
     ...BUDGETS,
     uploads: within(BUDGETS.uploads, descriptorCap / 2),
     lateRefusals: within(BUDGETS.lateRefusals, descriptorCap / 4),
-    hubConnections: within(BUDGETS.hubConnections, descriptorCap / 4),
+    hubConnections,
+    hubProxied: { ...BUDGETS.hubProxied, perClient: hubConnections.perClient },
   };
 }
 

@@ -7,7 +7,7 @@ import {
   type ServerInterceptor,
   status,
 } from "@grpc/grpc-js";
-import type { Budget, Shortage } from "../admission/budget.ts";
+import type { Budget, Hold, Shortage } from "../admission/budget.ts";
 import { addressOfPeer, type ClientAddresses } from "../admission/client-address.ts";
 import { joinSmallParts } from "../lib/bytes.ts";
 import { noRoom } from "./grpc-errors.ts";
@@ -59,9 +59,16 @@ export function limitReceiving(
     clients,
     budget,
     calls,
-  }: { readonly clients: ClientAddresses; readonly budget: Budget; readonly calls: Budget },
+    proxied,
+  }: {
+    readonly clients: ClientAddresses;
+    readonly budget: Budget;
+    readonly calls: Budget;
+    readonly proxied: Budget;
+  },
 ): ServerInterceptor {
   const { requestBytes, receiveTimeoutMs, respondTimeoutMs } = limits;
+  const used = new ProxiedConnections(proxied);
   return (method, call) => {
     assertReceiving(call);
     const maxBytes = requestBytes(method.path);
@@ -76,7 +83,11 @@ export function limitReceiving(
     const place = calls.open(client.bucket);
     call.stream.once("close", () => place.end());
     const lack = place.grow(1);
-    if (lack !== undefined) {
+    const lackOfConnections = clients.isProxy(peer) ? used.add(call.stream, client.bucket) : undefined;
+    if (lack === undefined && lackOfConnections !== undefined) {
+      isOver = true;
+      call.sendStatus(noRoom(proxied.terms.unit, lackOfConnections));
+    } else if (lack !== undefined) {
       isOver = true;
       // Refusing each of thousands of calls would occupy the thread. A proxy's connection also carries the calls of others.
       const isOwnConnection = clients.of(peer, () => null).bucket === client.bucket;
@@ -128,6 +139,36 @@ export function limitReceiving(
         }),
     });
   };
+}
+
+/** The connections of proxies, counted once for each client that has calls on them. */
+class ProxiedConnections {
+  readonly #budget: Budget;
+  readonly #clients = new WeakMap<Http2Session, Map<string, { readonly hold: Hold; calls: number }>>();
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  /** Adds a call until its stream closes. Returns the bound that its connection would exceed, if any. */
+  add(stream: ServerHttp2Stream, client: string): Shortage | undefined {
+    const { session } = stream;
+    if (session === undefined) return undefined;
+    const clients = this.#clients.get(session) ?? new Map();
+    this.#clients.set(session, clients);
+    const use = clients.get(client) ?? { hold: this.#budget.open(client), calls: 0 };
+    const shortage = use.calls === 0 ? use.hold.grow(1) : undefined;
+    if (shortage !== undefined) return shortage;
+    use.calls += 1;
+    clients.set(client, use);
+    stream.once("close", () => {
+      use.calls -= 1;
+      if (use.calls > 0) return;
+      use.hold.end();
+      clients.delete(client);
+    });
+    return undefined;
+  }
 }
 
 /**

@@ -56,6 +56,7 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
         clients: context.clients,
         budget: context.budgets.hubRequests,
         calls: context.budgets.hubCalls,
+        proxied: context.budgets.hubProxied,
       }),
     ],
     // Each stream costs a third of a millisecond, even one that waits. Clients queue those beyond the limit.
@@ -74,7 +75,7 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
       if (socket.destroyed) return;
       const { clients, budgets } = context;
       const { bucket } = clients.of(socket.remoteAddress, () => null);
-      // A proxy may open a connection for each call of its clients, as nginx does, so only the total bounds it.
+      // A proxy may open a connection for each call of its clients, as nginx does, so only the total bounds it. Its clients have shares.
       const share = clients.isProxy(socket.remoteAddress) ? Number.POSITIVE_INFINITY : undefined;
       const place = budgets.hubConnections.open(bucket, share);
       if (place.grow(1) !== undefined) return void socket.destroy();

@@ -29,7 +29,7 @@ export interface HubDeps extends OwnMethodDeps {
   /** Budgets of this thread's memory that clients share. */
   readonly budgets: Pick<
     Admission["budgets"],
-    "hubCalls" | "hubConnections" | "hubRequests" | "hubResponses"
+    "hubCalls" | "hubConnections" | "hubProxied" | "hubRequests" | "hubResponses"
   >;
   /** The reads; undefined while they are off. */
   readonly reads?: HubReads | undefined;

@@ -11,6 +11,7 @@ import {
   FRAME_TYPES,
   frame,
   framesIn,
+  headerField,
   opening,
 } from "../support/hub-clients/raw-http2.ts";
 import { type TemporaryIndex, temporaryIndex } from "../support/temporary-index.ts";
@@ -109,6 +110,49 @@ test("a trusted proxy, which may open a connection for each call of its clients,
   expect(budget.use()).toEqual({ held: 5, refused: { client: 0, total: 1 } });
   for (const { socket } of all) socket.destroy();
   while (budget.use().held > 0) await Bun.sleep(1);
+});
+
+test("one client of a proxy that opens a connection for each call leaves most of them to the others", async () => {
+  const { budgets } = createAdmission(192);
+  const { hubConnections: all, hubProxied: used } = budgets;
+  const clients = createClientAddresses({
+    trusted_proxies: ["127.0.0.1/32"],
+    proxy_header: "x-forwarded-for",
+  });
+  await using proxied = await startTestHub(index.path, { deps: { clients, budgets } });
+  /** Starts a call of a client, whose request never ends. Like a proxy, closes the connection of a call that has ended. */
+  async function call(client: string, stream = 1, through?: Socket): Promise<Socket | "refused" | "closed"> {
+    const { socket, isServed } = through ? { socket: through, isServed: true } : await open(proxied);
+    if (!isServed) return "closed";
+    const before = used.use();
+    const forwarded = headerField("x-forwarded-for", client);
+    const headers = Buffer.concat([callHeaders("/HubService/GetInfo", proxied.address), forwarded]);
+    const received: Buffer[] = [];
+    socket.on("data", (bytes: Buffer) => received.push(bytes));
+    socket.write(frame("headers", END_HEADERS, stream, headers));
+    const isRefused = () =>
+      framesIn(Buffer.concat(received)).some(({ type }) => type === FRAME_TYPES.headers);
+    const isHeld = () => used.use().held > before.held;
+    // A call on a connection that its client uses already holds no more.
+    if (!through) while (!isRefused() && !isHeld()) await Bun.sleep(1);
+    if (!isRefused()) return socket;
+    socket.destroy();
+    return "refused";
+  }
+  const held: Socket[] = [];
+  for (let n = 0; n < all.terms.total + 10; n++) {
+    const outcome = await call("203.0.113.1");
+    if (outcome !== "refused" && outcome !== "closed") held.push(outcome);
+  }
+  expect(held.length).toBe(all.terms.perClient);
+  expect(held.length * 4).toBeLessThanOrEqual(all.terms.total + 4);
+  const other = await call("203.0.113.2");
+  expect(other).not.toBeString();
+  const again = await call("203.0.113.2", 3, other as Socket);
+  expect(again).toBe(other as Socket);
+  expect(used.use().held).toBe(held.length + 1);
+  for (const socket of [...held, other as Socket]) socket.destroy();
+  while (used.use().held + all.use().held > 0) await Bun.sleep(1);
 });
 
 test.each([192, 384, 768, 3_072, 64_512])(
