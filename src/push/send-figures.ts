@@ -61,7 +61,8 @@ export const sendFigures = [
       series: "pushes_per_second",
       minute: "mean",
       rate: 1,
-      of: (tokens) => tokens.reduce((sum, { count }) => sum + count, 0),
+      of: (tokens) =>
+        tokens.reduce((sum, { outcome, count }) => (outcome === "not_attempted" ? sum : sum + count), 0),
       plot: { title: "Outgoing calls per second", label: "push tokens", unit: "rate" },
     },
   }),
