@@ -163,7 +163,7 @@ export function createSavedService(deps: {
       return badField("filter.added_after must be before filter.added_before");
     if (filter.opened_within_days !== undefined && filter.not_opened_within_days !== undefined)
       return badField("filter has both opened_within_days and not_opened_within_days");
-    const zones = filter.time_zones?.map((zone) => zoneNamed(zone) ?? zone);
+    const zones = filter.time_zones?.map(zoneNamed);
     return ok({ content: { name, filter: { ...filter, ...(zones && { time_zones: zones }) } } });
   }
 

@@ -136,13 +136,7 @@ export function createSelection(deps: {
   function segmentTest(appId: string, segment: SegmentFilter) {
     const clients = segment.client_fids && new Set(segment.client_fids);
     const isListed = segment.fids === undefined ? undefined : fidTest(segment.fids);
-    const zones = segment.time_zones;
-    const zoneResults = new Map<string, boolean>();
-    const isInZone = (zone: string) => {
-      const known = zoneResults.get(zone) ?? zones?.some((one) => isSameZone(one, zone)) ?? false;
-      zoneResults.set(zone, known);
-      return known;
-    };
+    const isInZone = segment.time_zones && zoneTest(segment.time_zones);
 
     return async <Token extends TokenPosition>(candidates: readonly Token[]): Promise<readonly Token[]> => {
       let left = candidates;
@@ -177,7 +171,7 @@ export function createSelection(deps: {
         const opened = await opens.openedAmong(appId, fidsOf(left), nowSecs(clock) - days * DAY_SECS);
         keep(({ fid }) => opened.has(fid) === isWanted);
       }
-      if (zones) {
+      if (isInZone) {
         const known = await zonesOf(appId, fidsOf(left), nowSecs(clock));
         keep(({ fid }) => {
           const zone = known.get(fid)?.zone;
@@ -187,6 +181,16 @@ export function createSelection(deps: {
       return left;
     };
   }
+}
+
+/** Returns a test for whether a zone is one of these, under any of its names. */
+function zoneTest(zones: readonly string[]): (zone: string) => boolean {
+  const results = new Map<string, boolean>();
+  return (zone) => {
+    const isOne = results.get(zone) ?? zones.some((one) => isSameZone(one, zone));
+    results.set(zone, isOne);
+    return isOne;
+  };
 }
 
 const fidsOf = (tokens: readonly TokenPosition[]): number[] => [...new Set(tokens.map(({ fid }) => fid))];

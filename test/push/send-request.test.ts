@@ -36,6 +36,11 @@ describe("readSendRequest", () => {
     });
   });
 
+  test("an fid is any unsigned 64-bit integer; one that no account can have stands for an unknown one", () => {
+    const body = { notification, target_fids: [0, 2 ** 53 - 1, 2 ** 53, 2 ** 64] };
+    expect(expectOk(readSendRequest(body, APP_URL)).audience.targetFids).toEqual([0, 2 ** 53 - 1, -1, -1]);
+  });
+
   const titles = "notification.title must have 1 to 32 characters";
   test.each<[unknown, string]>([
     [[], "request body must be an object"],
