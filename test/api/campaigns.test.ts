@@ -112,28 +112,33 @@ test("pages contain every campaign once, newest first, while others are added", 
   }
 });
 
-test("a running campaign ends when its app is deleted, and earlier sends are counted", async () => {
-  const calls = { count: 0 };
-  await using client = startPushClient(async ({ tokens }) => {
-    if (++calls.count === 1) {
-      await api.signed.call({ method: "DELETE", path: `/frame/app?app_id=${APP_ID}` });
-    }
-    return nested({ successful: tokens });
-  });
-  api.addTokens(
-    Array.from({ length: 20_000 }, (_, at) => ({
-      fid: 10 + at,
-      url: `http://c.example:${client.port}/`,
-      token: `t${at}`,
-    })),
-  );
-  const { status, body } = await api.send();
-  expect(status).toBe(200);
-  expect(body.success_count).toBeLessThan(20_000);
-  const row = api.state.sqlite.query<{ status: string }, []>("SELECT status FROM campaigns").get();
-  expect(row?.status).toBe("aborted");
-  expect((await api.send({}, { key: SECRET })).status).toBe(404);
-});
+/** 250 tokens of one page: three calls, which one slot makes one after another. */
+test.each([
+  ["a batch waits for its slot", () => undefined],
+  ["a batch waits for its next attempt", () => new Response("", { status: 503 })],
+])(
+  "when an app is deleted while %s, no further call starts, and the campaign is aborted",
+  async (_, first) => {
+    await using one = await startSendApi({ settings: ["send.send_concurrency=1"] });
+    let isDeleted = false;
+    let late = 0;
+    await using client = startPushClient(async ({ tokens }) => {
+      if (isDeleted) late += 1;
+      else await one.signed.call({ method: "DELETE", path: `/frame/app?app_id=${APP_ID}` });
+      isDeleted = true;
+      return first() ?? nested({ successful: tokens });
+    });
+    const url = `http://c.example:${client.port}/`;
+    one.addTokens(Array.from({ length: 250 }, (_, at) => ({ fid: 10 + at, url, token: `t${at}` })));
+    const { status, body } = await one.send();
+    expect([status, late]).toEqual([200, 0]);
+    // What was sent before is counted.
+    expect(body.success_count).toBe(first() ? 0 : 100);
+    const row = one.state.sqlite.query<{ status: string }, []>("SELECT status FROM campaigns").get();
+    expect(row?.status).toBe("aborted");
+    expect((await one.send({}, { key: SECRET })).status).toBe(404);
+  },
+);
 
 test("metrics and status report sends", async () => {
   await using client = startPushClient(() => nested({ successful: ["t1"] }));

@@ -5,13 +5,13 @@ import { createBatchSender, type HostProgress } from "../../src/push/fan-out/bat
 import { DEFAULT_CIRCUIT_BREAKER } from "../../src/push/fan-out/circuit-breaker.ts";
 import { createPostBatch } from "../../src/push/fan-out/post-batch.ts";
 import { SendCounters } from "../../src/push/fan-out/send-stats.ts";
-import { createSlots } from "../../src/push/fan-out/slots.ts";
+import { createSlots, type SendPermission } from "../../src/push/fan-out/slots.ts";
 import type { LiveToken } from "../../src/push/store/tokens/token-store.ts";
 import { takeCampaign } from "../support/campaigns.ts";
 import { ManualClock } from "../support/clock.ts";
 import { loopbackClient } from "../support/loopback-client.ts";
 import { tempDir } from "../support/program.ts";
-import { type PushScript, startPushClient } from "../support/push-client.ts";
+import { nested, type PushScript, startPushClient } from "../support/push-client.ts";
 import { APP_ID, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
@@ -37,15 +37,19 @@ interface SenderOptions {
   readonly script?: PushScript;
   readonly timeoutMs?: number;
   readonly ledgerSecs?: number;
+  readonly permission?: () => SendPermission;
+  /** Called before the app is looked up. */
+  readonly onLookUp?: () => void;
   /** Called before each write of the ledger. */
   readonly onWrite?: (write: "claim" | "record" | "setNotAttempted", secs: number | undefined) => void;
 }
 
 /** A sender of one campaign to a client, and what it asks of the ledger. */
 async function startSender(options: SenderOptions = {}) {
-  const { script, timeoutMs = 10_000, ledgerSecs = DAY_SECS, onWrite = () => {} } = options;
+  const { script, timeoutMs = 10_000, ledgerSecs = DAY_SECS } = options;
+  const { permission = () => "granted", onLookUp = () => {}, onWrite = () => {} } = options;
   const client = startPushClient(script);
-  const { campaigns, ledger, tokens } = localStores(state, { clock });
+  const { apps, campaigns, ledger, tokens } = localStores(state, { clock });
   await campaigns.create(
     {
       campaignId: "c",
@@ -62,6 +66,12 @@ async function startSender(options: SenderOptions = {}) {
   const stop = new AbortController();
   const sender = createBatchSender(
     {
+      apps: {
+        async find(appId, nowSecs) {
+          onLookUp();
+          return apps.find(appId, nowSecs);
+        },
+      },
       tokens,
       ledger: {
         claim(run, claimed, secs) {
@@ -82,7 +92,7 @@ async function startSender(options: SenderOptions = {}) {
       stats: new SendCounters(),
       openLinks: async ({ notification }) => notification.targetUrl,
       clock,
-      permission: () => "granted",
+      permission,
       leaseNumber: () => 0,
       monotonicMs: () => clock.nowMs(),
       settings: { dedupeTtlSecs: DAY_SECS, timeoutMs, maxAttempts: 3, backoffMs: 1 },
@@ -158,18 +168,17 @@ test.each([
   expect([expected, expected + 100]).toContain(remembered[0] as number);
 });
 
-test("repeats each write until the state responds, and calls the client once", async () => {
+test("repeats each access until the state responds, and calls the client once", async () => {
   const failures = new Map<string, number>();
-  await using fixture = await startSender({
-    onWrite(write) {
-      const before = failures.get(write) ?? 0;
-      failures.set(write, before + 1);
-      if (before < 2) throw new StateUnavailable("away");
-    },
-  });
+  const failTwice = (access: string) => {
+    const before = failures.get(access) ?? 0;
+    failures.set(access, before + 1);
+    if (before < 2) throw new StateUnavailable("away");
+  };
+  await using fixture = await startSender({ onLookUp: () => failTwice("look-up"), onWrite: failTwice });
   await fixture.sender.countNotAttempted(HOST, { excluded: 3 }, fixture.progress);
   await fixture.send(await fixture.claim());
-  expect([...failures.values()]).toEqual([3, 3, 3]);
+  expect([...failures.values()]).toEqual([3, 3, 3, 3]);
   expect(fixture.client.requests).toHaveLength(1);
   expect(await fixture.counts()).toEqual({ success: 2, failure: 0, notAttempted: 3 });
 });
@@ -184,6 +193,30 @@ test("a write that fails for another reason than an absent state is not repeated
   });
   await expect(fixture.claim()).rejects.toThrow("a bug");
   expect(writes).toBe(1);
+});
+
+test("a call starts only while it is permitted, even if the permission ends during the look-up of the app", async () => {
+  let state: SendPermission = "granted";
+  let lookUps = 0;
+  const atCalls: SendPermission[] = [];
+  await using fixture = await startSender({
+    permission() {
+      const now = state;
+      if (lookUps > 0 && now === "paused") state = "granted";
+      return now;
+    },
+    onLookUp() {
+      lookUps += 1;
+      if (lookUps === 1) state = "paused";
+    },
+    script({ tokens }) {
+      atCalls.push(state);
+      return nested({ successful: tokens });
+    },
+  });
+  await fixture.send(await fixture.claim());
+  // Once more after the pause, in which the app may have been deleted.
+  expect([lookUps, atCalls]).toEqual([2, ["granted"]]);
 });
 
 test("writes the numbers of tokens that it does not attempt as sums, and only those that have grown", async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AppStore } from "../../apps/app-store.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { exponentialBackoffMs, withJitter } from "../../net/backoff.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
@@ -16,11 +17,17 @@ import { type SendPermission, type Slot, type Slots, untilGranted } from "./slot
 const MIN_LEASE_SECS = 30;
 /** The lease of a claim exceeds the timeout of the call by this much, for the wait before the call. */
 const LEASE_MARGIN_SECS = 20;
-/** Backoff between attempts to store results while the state is unavailable. */
-const INITIAL_STORE_BACKOFF_MS = 100;
-const MAX_STORE_BACKOFF_MS = 2_000;
+/** Backoff between attempts to reach the state while it is unavailable. */
+const INITIAL_STATE_BACKOFF_MS = 100;
+const MAX_STATE_BACKOFF_MS = 2_000;
+
+/** The app of a campaign was deleted while it ran. */
+export class AppDeleted extends Error {
+  override readonly name = "AppDeleted";
+}
 
 export interface BatchSenderDeps {
+  readonly apps: Pick<AppStore, "find">;
   readonly tokens: TokenStore;
   readonly ledger: NotificationLedger;
   readonly post: PostBatch;
@@ -74,7 +81,7 @@ export interface ClaimedTokens {
 
 /** Sends the batches of one campaign. */
 export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, signals: RunSignals) {
-  const { tokens, ledger, post, slots, stats, settings, openLinks, clock } = deps;
+  const { apps, tokens, ledger, post, slots, stats, settings, openLinks, clock } = deps;
   const { permission, leaseNumber, monotonicMs, onResults } = deps;
   const callSecs = Math.ceil(settings.timeoutMs / 1000);
   // In a schedule with several waves, the ledger must remember the first wave until the last is sent.
@@ -82,12 +89,12 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
   const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
 
   /**
-   * Retries a write while the state is unavailable, so that no result is lost. Only for idempotent writes.
+   * Retries a read or an idempotent write while the state is unavailable, so that no result is lost.
    */
-  async function retryUntilStored<T>(write: () => Promise<T>): Promise<T> {
-    for (let waitMs = INITIAL_STORE_BACKOFF_MS; ; waitMs = Math.min(2 * waitMs, MAX_STORE_BACKOFF_MS)) {
+  async function retryUntilAvailable<T>(access: () => Promise<T>): Promise<T> {
+    for (let waitMs = INITIAL_STATE_BACKOFF_MS; ; waitMs = Math.min(2 * waitMs, MAX_STATE_BACKOFF_MS)) {
       try {
-        return await write();
+        return await access();
       } catch (cause) {
         if (!(cause instanceof StateUnavailable)) throw cause;
         await sleep(waitMs, undefined, { signal: signals.cancelCalls });
@@ -96,7 +103,7 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
   }
 
   async function claimWithRetry(batchTokens: readonly LiveToken[]) {
-    return retryUntilStored(async () => {
+    return retryUntilAvailable(async () => {
       const lease = { endsAtMs: monotonicMs() + leaseSecs * 1000, nodeLease: leaseNumber() };
       return { ...(await ledger.claim(work, batchTokens, leaseSecs)), lease };
     });
@@ -110,7 +117,7 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
   ): Promise<void> {
     if (batchTokens.length === 0) return;
     const results = { tokens: batchTokens, outcomes };
-    await retryUntilStored(() => ledger.record(work, host, results, ledgerSecs));
+    await retryUntilAvailable(() => ledger.record(work, host, results, ledgerSecs));
     stats.countTokens(host, outcomes);
     onResults(results);
   }
@@ -121,7 +128,7 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
     outcomes: readonly ClientOutcome[],
   ): Promise<void> {
     const gone = batchTokens.filter((_, at) => outcomes[at]?.isGone);
-    if (gone.length > 0) await retryUntilStored(() => tokens.deleteMatching(gone.map(keyAndText)));
+    if (gone.length > 0) await retryUntilAvailable(() => tokens.deleteMatching(gone.map(keyAndText)));
   }
 
   function recordFailure(host: string, batchTokens: readonly LiveToken[], reason: string): Promise<void> {
@@ -175,14 +182,27 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
       grown[reason] = notAttempted[reason];
     }
     if (Object.keys(grown).length > 0) {
-      await retryUntilStored(() => ledger.setNotAttempted(work, host, grown));
+      await retryUntilAvailable(() => ledger.setNotAttempted(work, host, grown));
     }
   }
 
-  /** Waits for the permission to call, and claims tokens again whose claim would not last for the whole call. */
+  /** @throws AppDeleted */
+  async function requireApp(): Promise<void> {
+    const app = await retryUntilAvailable(() => apps.find(work.appId, nowSecs(clock)));
+    if (!app) throw new AppDeleted(`app ${work.appId} was deleted`);
+  }
+
+  /**
+   * Waits for the permission to call, and claims tokens again whose claim would not last for the whole call.
+   *
+   * @throws AppDeleted
+   */
   async function prepare(host: string, batch: Batch): Promise<Batch> {
     for (let ready = batch; ; ready = await claimAgain(host, ready)) {
-      await untilGranted(permission, signals.stop);
+      do {
+        await untilGranted(permission, signals.stop);
+        await requireApp();
+      } while (permission() !== "granted");
       // Checked after the permission: if the lease was lost and replaced before that, it has another number.
       if (isHeld(ready.lease)) return ready;
     }
@@ -216,7 +236,7 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
      * Calls the client until it responds or the attempts are used up, and records the result of each token. If the run is stopped, its
      * claims are left to the campaign's next run.
      *
-     * @throws the reason of the signal that stopped it
+     * @throws AppDeleted, before a call; the reason of the signal that stopped it
      */
     async send(
       host: string,

@@ -4,6 +4,7 @@ import { type AudienceReader, createAudienceReader } from "../audience.ts";
 import type { Selection } from "../selection.ts";
 import type { CampaignStore, CampaignWork } from "../store/campaigns/campaign-store.ts";
 import {
+  AppDeleted,
   type BatchSenderDeps,
   type ClaimedTokens,
   createBatchSender,
@@ -38,8 +39,7 @@ export async function runCampaign(
   const { apps, tokens, selection, slots, clock, permission } = deps;
   const { appId, audience, campaignId } = work;
   const fault = new AbortController();
-  const appDeleted = new AbortController();
-  const stop = AbortSignal.any([signals.stop, fault.signal, appDeleted.signal]);
+  const stop = AbortSignal.any([signals.stop, fault.signal]);
   const delivery = createBatchSender(deps, work, { stop, cancelCalls: signals.cancelCalls });
 
   async function sendToHost(reader: AudienceReader, host: string): Promise<void> {
@@ -66,10 +66,6 @@ export async function runCampaign(
       if (done) return undefined;
       await untilGranted(permission, stop);
       stop.throwIfAborted();
-      if (!(await apps.find(appId, nowSecs(clock)))) {
-        appDeleted.abort();
-        return undefined;
-      }
       await delivery.countNotAttempted(host, page.notAttempted, progress);
       return delivery.claim(host, page.tokens, progress);
     }
@@ -85,7 +81,6 @@ export async function runCampaign(
           if (batch) await dispatch(batch);
         }
       }
-      if (appDeleted.signal.aborted) return;
       for (const batch of batcher.rest()) await dispatch(batch);
     } finally {
       await Promise.allSettled([next, ...sending]);
@@ -112,7 +107,7 @@ export async function runCampaign(
   );
   await Promise.all([...workers, counted]);
   signals.stop.throwIfAborted();
-  if (appDeleted.signal.aborted) return "aborted";
+  if (fault.signal.reason instanceof AppDeleted) return "aborted";
   fault.signal.throwIfAborted();
   return "completed";
 }
