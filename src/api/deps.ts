@@ -165,6 +165,8 @@ export interface ForYouFeed {
   newest(): Promise<ActSnapshot | undefined>;
   /** Returns the snapshot of a generation, if it is still cached. */
   of(generation: number): ActSnapshot | undefined;
+  /** Returns a number that increases whenever other snapshots are cached. */
+  changes(): number;
 }
 
 /** The services for records whose changes owners sign. */

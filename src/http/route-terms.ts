@@ -9,8 +9,8 @@ import type { TaggedBody } from "./response/content-coding.ts";
  *
  * - `revalidate`: clients and proxies, with a weak ETag; they must revalidate at each use.
  * - `shared`: also this process, which sends the same bytes to every client that requests the same URL until the next commit to the index
- *   or the next second. Only for a response that depends on nothing but the URL, the index and the second: never if the handler reads the
- *   state database, a header, or random data.
+ *   or the next second. Only for a response that depends on nothing but the URL, the index, the second, and data that counts its changes
+ *   for the cache: never if the handler reads the state database, a header, or random data.
  * - `sharedWithoutKey`: like `shared`, but with an API key the response belongs to the key's owner and is `no-store`.
  * - `sharedWithoutRules`: like `shared`, but with an API key whose owner has bans or private mutes, the response belongs to that owner
  *   and is `no-store`.

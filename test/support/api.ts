@@ -281,10 +281,17 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const commits = node.db.commits && new CommitSequence(node.db.commits.shared);
   const cache = new Cache(commits, options.scores);
   let readCount = 0;
+  const forYou = createForYouFeed({
+    ranking: createForYouRpc(db),
+    clock: node.clock,
+    onFault: (cause) => {
+      throw cause;
+    },
+  });
   const responses = new ResponseCache({
     index: keeps === "nothing" ? { dataVersion: () => readCount++ } : db,
     ...(commits && { commits }),
-    otherChanges: options.previews?.changes,
+    otherChanges: [options.previews?.changes ?? [], forYou.changes].flat(),
     clock: node.clock,
   });
   let statements: string[] = [];
@@ -389,13 +396,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     streams: undefined,
     history: undefined,
     notices: ownerNoticesOf(common, stores, management.auth.owners),
-    forYou: createForYouFeed({
-      ranking: createForYouRpc(db),
-      clock: node.clock,
-      onFault: (cause) => {
-        throw cause;
-      },
-    }),
+    forYou,
     writes: nodeWrites.rpc,
     transactions,
     balances,

@@ -40,7 +40,7 @@ export class ResponseCache {
   readonly #doorkeeper = new Uint32Array(DOORKEEPER_SLOTS);
   readonly #index: IndexVersion;
   readonly #commits: Commits | undefined;
-  readonly #otherChanges: () => number;
+  readonly #otherChanges: readonly (() => number)[];
   readonly #clock: Clock;
   #version = Number.NaN;
   /** The commit that `#version` includes; undefined if unknown. */
@@ -52,17 +52,17 @@ export class ResponseCache {
 
   /**
    * @param commits if omitted, the version of the index is read for each response
-   * @param otherChanges returns a number in memory that increases with each change of data outside the index that responses show
+   * @param otherChanges for each kind of data outside the index that responses show, a number in memory that increases with each change
    */
   constructor(options: {
     readonly index: IndexVersion;
     readonly commits?: Commits;
-    readonly otherChanges?: (() => number) | undefined;
+    readonly otherChanges?: readonly (() => number)[];
     readonly clock: Clock;
   }) {
     this.#index = options.index;
     this.#commits = options.commits;
-    this.#otherChanges = options.otherChanges ?? (() => 0);
+    this.#otherChanges = options.otherChanges ?? [];
     this.#clock = options.clock;
   }
 
@@ -106,7 +106,8 @@ export class ResponseCache {
 
   #expire(): void {
     const second = nowSecs(this.#clock);
-    const others = this.#otherChanges();
+    let others = 0;
+    for (const changes of this.#otherChanges) others += changes();
     const isSameSecond = second === this.#second;
     // Read before the version, which then includes this commit.
     const commit = this.#commits?.read();

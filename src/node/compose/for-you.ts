@@ -48,6 +48,7 @@ export function createForYouFeed(options: {
 }): ForYouFeed {
   const { ranking, clock, onFault } = options;
   let kept: ActSnapshot[] = [];
+  let changes = 0;
   let loading: Promise<void> | undefined;
   let failedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -55,6 +56,7 @@ export function createForYouFeed(options: {
     try {
       const snapshot = await ranking.snapshot(generation);
       kept = [snapshot, ...kept.filter((one) => one.generation !== generation)].slice(0, KEPT);
+      changes += 1;
     } catch (cause) {
       failedAtMs = clock.nowMs();
       onFault(cause);
@@ -69,6 +71,7 @@ export function createForYouFeed(options: {
   return {
     lists: createForYouLists(),
     of: (generation) => kept.find((one) => one.generation === generation),
+    changes: () => changes,
     async newest() {
       const nowMs = clock.nowMs();
       const generation = generationAt(nowMs);

@@ -186,6 +186,7 @@ export function createNodeHttp(deps: {
     linkBase,
     clock: stateClock,
   });
+  const otherChanges = [previews, deps.forYou].flatMap((source) => source?.changes ?? []);
   const server: HttpServer = createHttpServer({
     common,
     version,
@@ -282,7 +283,7 @@ export function createNodeHttp(deps: {
     gate: keyGate.gate,
     admission,
     descriptors,
-    cache: new ResponseCache({ index: db, commits, otherChanges: previews?.changes, clock }),
+    cache: new ResponseCache({ index: db, commits, otherChanges, clock }),
   });
   return {
     ...server,

@@ -309,6 +309,28 @@ test("a walk stays in its ranking while that is kept, then continues in the newe
   expect(await rest()).toHaveLength(2);
 });
 
+test("a response is not cached beyond the ranking that it shows", async () => {
+  const { api, graph } = await start();
+  graph.link(V, "follow", 2, 2);
+  const posts = [10, 20, 30].map((at) => graph.post(5, at, { text: `${at}` }));
+  for (const [n, post] of posts.entries()) graph.like(2, 100 + n, post);
+  await rank(api);
+  const read = async (limit: number) => {
+    const page = await fetch(`${api.url}/v2/farcaster/feed/for_you?viewer_fid=1&limit=${limit}`);
+    return casts(((await page.json()) as { casts: Shown[] }).casts);
+  };
+  const before = await read(25);
+  const recasted = posts.find(({ hash }) => hash === before[1]);
+  if (recasted) graph.recast(2, 86_000, recasted);
+  api.node.clock.advanceSecs(300);
+  // The last ranking, while the next is built; the repeated URL is cached.
+  expect(await read(25)).toEqual(before);
+  // In the same second, without a commit.
+  const fresh = await read(24);
+  expect(fresh).not.toEqual(before);
+  expect(await read(25)).toEqual(fresh);
+});
+
 test("scores weigh the viewer's follows and leave out unknown authors with a low one, where they decide on feeds", async () => {
   const scored = {
     mode: "imported",
