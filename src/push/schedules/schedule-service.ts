@@ -51,7 +51,7 @@ export interface ScheduleService {
 }
 
 export function createScheduleService(deps: {
-  readonly apps: AppService;
+  readonly apps: Pick<AppService, "get">;
   readonly schedules: ScheduleStore;
   readonly saved: Pick<SavedService, "withSegment">;
   readonly sends: Pick<SendService, "create">;

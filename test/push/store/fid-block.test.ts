@@ -35,3 +35,10 @@ test.each([0, 9, BLOCK_FIDS / 2, BLOCK_FIDS - 1])("the single fid %p is stored i
   fids.add(fid);
   expect(fids.toStored()).toHaveLength(3);
 });
+
+test("a stored form that does not fit into the block is refused: its fids would be those of another one", () => {
+  const last = BLOCK_FIDS / 8 - 1;
+  const stored = (start: number) => Uint8Array.of(start >> 8, start & 0xff, 1);
+  expect(new FidBlock(stored(last)).has(8 * last)).toBe(true);
+  expect(() => new FidBlock(stored(last + 1))).toThrow(RangeError);
+});
