@@ -32,28 +32,26 @@ campaignStoresContract("campaigns in SQLite", async (clock) => {
 const rows = (db: StateDatabase, table: string) =>
   db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
 
-async function makeCampaign(
-  db: StateDatabase,
-  campaignId: string,
-  {
-    createdAt = 100,
-    ledgerSecs = 86_400,
-    running = [],
-  }: { createdAt?: number; ledgerSecs?: number; running?: readonly CampaignWork[] } = {},
-) {
-  const campaigns = localStores(db).campaigns;
-  await campaigns.create(
+const createCampaign = (db: StateDatabase, campaignId: string, ledgerSecs = 86_400) =>
+  localStores(db).campaigns.create(
     {
       campaignId,
       appId: "app",
       notification: { notificationId: "n", title: "T", body: "B", targetUrl: "https://app.example" },
       audience: { targetFids: [], excludeFids: [], followingFid: null },
-      createdAt,
+      createdAt: 100,
       ledgerSecs,
     },
     100,
   );
-  return takeCampaign(campaigns, campaignId, { nowSecs: createdAt, running });
+
+async function makeCampaign(
+  db: StateDatabase,
+  campaignId: string,
+  { ledgerSecs, running }: { readonly ledgerSecs?: number; readonly running?: readonly CampaignWork[] } = {},
+) {
+  await createCampaign(db, campaignId, ledgerSecs);
+  return takeCampaign(localStores(db).campaigns, campaignId, { running });
 }
 
 test("a run knows whether it takes over from another process, where the ledger may have expired", async () => {
@@ -85,6 +83,21 @@ test("the ledger of a campaign that is taken over expires at the end of its time
   expect(await takeCampaign(other, "c1")).toMatchObject({ isTakenOver: true, isLedgerExpired: false });
   clock.setSecs(160);
   expect(await takeCampaign(own, "c1")).toMatchObject({ isTakenOver: true, isLedgerExpired: true });
+  // Also if its response was lost, and the same process takes it again.
+  expect(await takeCampaign(own, "c1")).toMatchObject({ isTakenOver: false, isLedgerExpired: true });
+});
+
+test("the ledger of a campaign has expired if its process ended before the first run, and for too long", async () => {
+  using dir = tempDir();
+  using db = openState(statePath(dir.path));
+  using later = openState(statePath(dir.path));
+  const clock = new ManualClock(100);
+  const [own, other] = [db, later].map((connection) => localStores(connection, { clock }).campaigns);
+  if (!own || !other) throw new Error("there are no stores");
+  await createCampaign(db, "c1", 60);
+  clock.setSecs(160);
+  const run = await takeCampaign(other, "c1");
+  expect(run).toMatchObject({ runs: 1, isTakenOver: true, isLedgerExpired: true });
 });
 
 test("no token is claimed by both of two concurrent processes", async () => {
