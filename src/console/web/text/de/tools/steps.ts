@@ -56,8 +56,8 @@ export const STEPS: Readonly<Record<string, string>> = {
     "{} gibt es schon: Verschiebe die Datei, und prüfe erneut",
   "{} already exists": "{} gibt es schon",
   "the node is up and waits to be set up": "der Knoten läuft und wartet darauf, eingerichtet zu werden",
-  "a unit serves no demo network: run {} serve --demo":
-    "Ein Dienst von systemd bedient kein Demo-Netz: Führe {} serve --demo aus",
+  "a unit serves no demo network: run `{} serve --demo`":
+    "Ein Dienst von systemd bedient kein Demo-Netz: Führe `{} serve --demo` aus",
   "the settings changed since they were shown: check again":
     "Die Einstellungen haben sich geändert, seit sie gezeigt wurden: Prüfe erneut",
   "{} has no records of Farcaster that can be read": "{} hat keine lesbaren Datensätze von Farcaster",
