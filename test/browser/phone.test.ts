@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import { EVENT_KINDS } from "../../src/console/web/stream/filters.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { settled } from "./support/page.ts";
 
@@ -36,4 +37,30 @@ consoleTest("a table that scrolls has a shadow at its edge, also in a high-contr
     const shadows = await region.evaluate((element) => getComputedStyle(element).backgroundImage);
     expect([forcedColors, shadows.match(/gradient/g)?.length]).toEqual([forcedColors, 4]);
   }
+});
+
+/** At most this much of a screen of 640 px. One column of the 21 kinds takes 900 px. */
+const MAX_KINDS_PX = 620;
+
+consoleTest("the kinds of events are in groups, of which a phone shows several in a line", async (open) => {
+  const { page, goto } = await open({ width: 360 });
+  await goto("/console/stream");
+  await page.locator(".stream > details > summary").click();
+  const kinds = page.locator(".event-kinds");
+  await kinds.waitFor();
+  await settled(page);
+  if (SHOTS) await kinds.screenshot({ path: `${SHOTS}/kinds.png` });
+  const { height, width, scrollWidth } = await kinds.evaluate((element) => ({
+    height: element.getBoundingClientRect().height,
+    width: element.clientWidth,
+    scrollWidth: element.scrollWidth,
+  }));
+  expect(height).toBeLessThan(MAX_KINDS_PX);
+  expect(scrollWidth).toBe(width);
+  expect(await kinds.getByRole("checkbox").count()).toBe(EVENT_KINDS.length);
+  const moderated = kinds.getByRole("checkbox", { name: "cast.moderated", exact: true });
+  await moderated.check();
+  await kinds.getByRole("checkbox", { name: "channel.member.banned", exact: true }).check();
+  await page.getByRole("button", { name: "Show these" }).click();
+  await page.waitForURL(/kinds=channel\.member\.banned,cast\.moderated/);
 });

@@ -104,9 +104,12 @@ export function Checkbox(props: {
   disabled?: boolean;
   isInvalid?: boolean;
   class?: string;
+  /** The name, if `children` shows only its end. */
+  name?: string;
   children: ComponentChildren;
 }) {
-  const { checked, onChange, disabled = false, isInvalid = false, class: className = "", children } = props;
+  const { checked, onChange, disabled = false, isInvalid = false, class: className = "" } = props;
+  const { name, children } = props;
   return (
     <label class={className}>
       <input
@@ -114,6 +117,7 @@ export function Checkbox(props: {
         checked={checked}
         disabled={disabled}
         aria-invalid={isInvalid}
+        aria-label={name}
         onChange={({ currentTarget }) => onChange(currentTarget.checked)}
       />
       {children}

@@ -16,6 +16,10 @@ import {
   writeFilters,
 } from "./filters.ts";
 
+const startOf = (kind: EventKind) => kind.slice(0, kind.indexOf(".") + 1);
+/** What the kinds of a group start with. */
+const STARTS = [...new Set(EVENT_KINDS.map(startOf))];
+
 /** The kinds of events to choose from. Those that are `taken` have another filter. */
 export function KindChecks(props: {
   kinds: readonly EventKind[];
@@ -26,19 +30,29 @@ export function KindChecks(props: {
   const { kinds, onChange, taken = [], problem } = props;
   return (
     <>
-      <div class="checks even">
-        {EVENT_KINDS.map((kind) => (
-          <Checkbox
-            key={kind}
-            checked={kinds.includes(kind)}
-            disabled={taken.includes(kind)}
-            isInvalid={problem !== undefined}
-            onChange={(isOn) =>
-              onChange(EVENT_KINDS.filter((one) => (one === kind ? isOn : kinds.includes(one))))
-            }
-          >
-            {kind}
-          </Checkbox>
+      <div class="event-kinds">
+        {STARTS.map((start) => (
+          <div key={start}>
+            <span class="dim" aria-hidden="true">
+              {start}
+            </span>
+            <div class="checks">
+              {EVENT_KINDS.filter((kind) => startOf(kind) === start).map((kind) => (
+                <Checkbox
+                  key={kind}
+                  name={kind}
+                  checked={kinds.includes(kind)}
+                  disabled={taken.includes(kind)}
+                  isInvalid={problem !== undefined}
+                  onChange={(isOn) =>
+                    onChange(EVENT_KINDS.filter((one) => (one === kind ? isOn : kinds.includes(one))))
+                  }
+                >
+                  {kind.slice(start.length)}
+                </Checkbox>
+              ))}
+            </div>
+          </div>
         ))}
       </div>
       {problem !== undefined && <p class="problem">{problem}</p>}
