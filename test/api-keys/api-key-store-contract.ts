@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type ApiKeyStore, USAGE_DAYS, type UsageRow } from "../../src/api-keys/api-key-store.ts";
 import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
 import { makeSecret } from "../management/owned-store-contract.ts";
 import { ManualClock } from "../support/clock.ts";
+import { disposedAfterEach } from "../support/disposed-after-each.ts";
 import { apiKeyItems } from "./api-key-items.ts";
 
 export interface ApiKeyFixture extends AsyncDisposable {
@@ -22,16 +23,11 @@ export function apiKeyStoreContract(
   open: (clock: ManualClock) => Promise<ApiKeyFixture>,
 ): void {
   describe(`${name}: usage and audit`, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     const clock = new ManualClock(NOW);
     const start = async () => {
       clock.setSecs(NOW);
-      const fixture = await open(clock);
-      opened.push(fixture);
-      return fixture;
+      return keep(await open(clock));
     };
     const keyOf = (n: number) => ({
       ...apiKeyItems.makeItem(n, {

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { CustodyStore } from "../../src/auth/owners/custody-store.ts";
 import { ManualClock } from "../support/clock.ts";
+import { disposedAfterEach } from "../support/disposed-after-each.ts";
 
 export interface CustodyFixture extends AsyncDisposable {
   readonly store: CustodyStore;
@@ -24,16 +25,11 @@ export function custodyStoreContract(
   open: (clock: ManualClock, readyLagSecs: number) => Promise<CustodyFixture>,
 ): void {
   describe(`${name}: custody store`, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     const clock = new ManualClock(NOW);
     const start = async (readyLagSecs = 86_400) => {
       clock.setSecs(NOW);
-      const fixture = await open(clock, readyLagSecs);
-      opened.push(fixture);
-      return fixture;
+      return keep(await open(clock, readyLagSecs));
     };
 
     test("the address of the latest event counts, in whatever order nodes learn of the events", async () => {

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { NonceStore } from "../../src/auth/nonce-store.ts";
 import { ManualClock } from "../support/clock.ts";
+import { disposedAfterEach } from "../support/disposed-after-each.ts";
 
 export interface NonceFixture extends AsyncDisposable {
   readonly store: NonceStore;
@@ -12,15 +13,10 @@ export interface NonceFixture extends AsyncDisposable {
 /** The guarantees of every implementation of the nonce store. */
 export function nonceStoreContract(name: string, open: (clock: ManualClock) => Promise<NonceFixture>): void {
   describe(`${name}: nonce store`, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     const start = async () => {
       clock = new ManualClock(100);
-      const fixture = await open(clock);
-      opened.push(fixture);
-      return fixture;
+      return keep(await open(clock));
     };
     const nonce = (n: number, fid = 3) => ({ fid, nonce: new Uint8Array(32).fill(n) });
     const times = (nowSecs: number) => {

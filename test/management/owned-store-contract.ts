@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Secret } from "../../src/db/state/secret.ts";
 import type { OwnedStore } from "../../src/management/owned-store.ts";
 import { ManualClock } from "../support/clock.ts";
+import { disposedAfterEach } from "../support/disposed-after-each.ts";
 
 interface AnyItem {
   readonly ownerFid: number;
@@ -38,15 +39,11 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends object>
   open: (clock: ManualClock) => Promise<OwnedFixture<Item, Changes>>,
 ): void {
   describe(`${name}: store of owned records`, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     let clock: ManualClock;
     const start = async () => {
       clock = new ManualClock(100);
-      const fixture = await open(clock);
-      opened.push(fixture);
+      const fixture = keep(await open(clock));
       const item = (n: number, ownerFid = 3) =>
         fixture.makeItem(n, { ownerFid, secrets: [makeSecret(n)], createdAt: 100, updatedAt: 100 });
       return { ...fixture, item };

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
 import type { ModerationStore } from "../../src/moderation/moderation-store.ts";
+import { disposedAfterEach } from "../support/disposed-after-each.ts";
 
 export interface ModerationFixture extends AsyncDisposable {
   readonly store: ModerationStore;
@@ -21,14 +22,9 @@ const UNSTORABLE = { ...entryOf("ban.add"), outcome: null } as unknown as AuditE
 /** The guarantees of bans and private mutes, over any database. */
 export function moderationStoreContract(name: string, open: () => Promise<ModerationFixture>): void {
   describe(name, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     const startBoth = async () => {
-      const fixture = await open();
-      opened.push(fixture);
-      return fixture;
+      return keep(await open());
     };
     const start = async () => (await startBoth()).store;
 

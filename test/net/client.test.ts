@@ -147,27 +147,6 @@ describe("a call over TLS", () => {
     expect(failure.kind).toBe("tls");
   });
 
-  test("reuses a connection for the same name and never for another", async () => {
-    await using receiver = startReceiver({ tls: authority.issue(["one.example", "two.example"]) });
-    const client = clientOf();
-    for (const name of ["one", "one", "two", "one", "two"]) {
-      expect(
-        await responseOf(client.request(call(`https://${name}.example:${receiver.port}/`))),
-      ).toMatchObject({
-        status: 200,
-      });
-    }
-    const portsOf = (name: string) =>
-      new Set(
-        receiver.requests
-          .filter((request) => request.headers.get("host")?.startsWith(name))
-          .map((request) => request.fromPort),
-      );
-    expect(portsOf("one").size).toBe(1);
-    expect(portsOf("two").size).toBe(1);
-    expect(portsOf("one")).not.toEqual(portsOf("two"));
-  });
-
   test("verifies the certificate of another name on the same address", async () => {
     await using receiver = startReceiver({ tls: authority.issue(["one.example"]) });
     const client = clientOf();
@@ -310,16 +289,17 @@ describe("with a proxy of the operator", () => {
   });
 });
 
-describe("plain http when it is allowed", () => {
-  test("reuses a connection for the same name and never for another", async () => {
-    await using receiver = startReceiver();
-    const client = clientOf({ allowHttp: true });
+test.each(["https", "http"])(
+  "over %s, reuses a connection for the same name and never for another",
+  async (scheme) => {
+    const tls = authority.issue(["one.example", "two.example"]);
+    await using receiver = startReceiver(scheme === "https" ? { tls } : {});
+    const client = clientOf({ allowHttp: scheme === "http" });
     for (const name of ["one", "one", "two", "one", "two"]) {
-      expect(
-        await responseOf(client.request(call(`http://${name}.example:${receiver.port}/`))),
-      ).toMatchObject({
-        status: 200,
-      });
+      const response = await responseOf(
+        client.request(call(`${scheme}://${name}.example:${receiver.port}/`)),
+      );
+      expect(response).toMatchObject({ status: 200 });
     }
     const portsOf = (name: string) =>
       new Set(
@@ -330,8 +310,10 @@ describe("plain http when it is allowed", () => {
     expect(portsOf("one").size).toBe(1);
     expect(portsOf("two").size).toBe(1);
     expect(portsOf("one")).not.toEqual(portsOf("two"));
-  });
+  },
+);
 
+describe("plain http when it is allowed", () => {
   test("does not call the address of an open connection when the name now has another", async () => {
     await using four = startReceiver();
     await using six = startReceiver({ hostname: "::1", port: four.port });

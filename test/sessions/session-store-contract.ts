@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
 import type { CustodyStore } from "../../src/auth/owners/custody-store.ts";
 import type { Session } from "../../src/auth/session.ts";
 import type { SessionStore } from "../../src/sessions/session-store.ts";
 import { ManualClock } from "../support/clock.ts";
+import { disposedAfterEach } from "../support/disposed-after-each.ts";
 
 export interface SessionFixture extends AsyncDisposable {
   readonly sessions: SessionStore;
@@ -61,15 +62,11 @@ export function sessionStoreContract(
   open: (clock: ManualClock) => Promise<SessionFixture>,
 ): void {
   describe(name, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     const clock = new ManualClock(NOW);
     const start = async () => {
       clock.setSecs(NOW);
-      const fixture = await open(clock);
-      opened.push(fixture);
+      const fixture = keep(await open(clock));
       const { sessions } = fixture;
       const ids = async (fid = 3) => (await sessions.listByOwner(fid, NOW)).map(({ sessionId }) => sessionId);
       const actions = async (ownerFid = 3) =>

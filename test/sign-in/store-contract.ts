@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
 import type { SignInNonceStore } from "../../src/sign-in/nonce-store.ts";
 import { type OneTimeKind, type OneTimeStore, oneTimeDigest } from "../../src/sign-in/one-time-store.ts";
 import type { SignInKey, SignInKeyStore } from "../../src/sign-in/tokens/key-store.ts";
 import { ManualClock } from "../support/clock.ts";
+import { disposedAfterEach } from "../support/disposed-after-each.ts";
 
 export interface SignInFixture extends AsyncDisposable {
   readonly nonces: SignInNonceStore;
@@ -44,16 +45,11 @@ export function signInStoreContract(
   open: (clock: ManualClock) => Promise<SignInFixture>,
 ): void {
   describe(name, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     const clock = new ManualClock(NOW);
     const start = async () => {
       clock.setSecs(NOW);
-      const fixture = await open(clock);
-      opened.push(fixture);
-      return fixture;
+      return keep(await open(clock));
     };
     const atOnce = <T>(work: (n: number) => Promise<T>) =>
       Promise.all(Array.from({ length: AT_ONCE }, (_, n) => work(n)));

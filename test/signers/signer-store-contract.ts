@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { AuditEntry, AuditStore } from "../../src/audit/audit-store.ts";
 import type { SignInNonceStore } from "../../src/sign-in/nonce-store.ts";
 import type { ManagedSigner, SignerStore } from "../../src/signers/store/signer-store.ts";
 import { ManualClock } from "../support/clock.ts";
+import { disposedAfterEach } from "../support/disposed-after-each.ts";
 
 export interface SignerFixture extends AsyncDisposable {
   readonly signers: SignerStore;
@@ -75,16 +76,11 @@ export function signerStoreContract(
   open: (clock: ManualClock) => Promise<SignerFixture>,
 ): void {
   describe(name, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     const clock = new ManualClock(NOW);
     const start = async () => {
       clock.setSecs(NOW);
-      const fixture = await open(clock);
-      opened.push(fixture);
-      return fixture;
+      return keep(await open(clock));
     };
     const uuid = (n: number) => signer(n).signerUuid;
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Sweep } from "../../../src/db/state/state-db.ts";
 import {
   CAMPAIGN_RETENTION_SECS,
@@ -14,6 +14,7 @@ import type {
 } from "../../../src/push/store/campaigns/notification-ledger.ts";
 import { roomBeside, takeCampaign } from "../../support/campaigns.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { disposedAfterEach } from "../../support/disposed-after-each.ts";
 import { SWEEP_MARGIN_SECS } from "../../support/state-stores.ts";
 
 export interface LedgerFixture extends AsyncDisposable {
@@ -62,14 +63,10 @@ export function campaignStoresContract(
   open: (clock: ManualClock) => Promise<LedgerFixture>,
 ): void {
   describe(`${name}: campaign store and notification ledger`, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     const start = async () => {
       const clock = new ManualClock(100);
-      const fixture = await open(clock);
-      opened.push(fixture);
+      const fixture = keep(await open(clock));
       for (const appId of ["app", "app2", "a", "b", "c"]) await fixture.addApp(appId);
       const { campaigns, ledger } = fixture;
       let made = 0;

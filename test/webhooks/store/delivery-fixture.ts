@@ -1,4 +1,4 @@
-import { afterEach, describe } from "bun:test";
+import { describe } from "bun:test";
 import type { Sweep } from "../../../src/db/state/state-db.ts";
 import type { ReplayStore } from "../../../src/webhooks/replay/replay-store.ts";
 import type { DeliveryLog, LoggedDelivery } from "../../../src/webhooks/store/delivery-log.ts";
@@ -13,6 +13,7 @@ import type { WebhookStore } from "../../../src/webhooks/store/webhook-store.ts"
 import { UNTRIED, type Webhook } from "../../../src/webhooks/store/webhook-store.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { disposedAfterEach } from "../../support/disposed-after-each.ts";
 import { SWEEP_MARGIN_SECS } from "../../support/state-stores.ts";
 
 /** The stores of one process over the same state. */
@@ -56,15 +57,11 @@ export function describeDeliveries(
   define: (start: () => Promise<DeliverySetup>) => void,
 ): void {
   describe(name, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
 
     define(async () => {
       const clock = new ManualClock(NOW);
-      const fixture = await open(clock);
-      opened.push(fixture);
+      const fixture = keep(await open(clock));
       return setupOf(fixture, clock);
     });
   });

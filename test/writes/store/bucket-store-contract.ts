@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { BucketStore } from "../../../src/writes/store/bucket-store.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { disposedAfterEach } from "../../support/disposed-after-each.ts";
 
 export interface BucketFixture extends AsyncDisposable {
   readonly buckets: BucketStore;
@@ -16,16 +17,11 @@ export function bucketStoreContract(
   open: (clock: ManualClock) => Promise<BucketFixture>,
 ): void {
   describe(name, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     const clock = new ManualClock(NOW);
     const start = async () => {
       clock.setSecs(NOW);
-      const fixture = await open(clock);
-      opened.push(fixture);
-      return fixture;
+      return keep(await open(clock));
     };
     const ofKey = (tokens: number) => ({ name: "key:k", tokens, burst: 7, msPerToken: 60_000 / 7 });
     const ofFid = (tokens: number) => ({ name: "fid:1", tokens, burst: 100, msPerToken: 3_600 });

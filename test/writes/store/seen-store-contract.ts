@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { SEEN_RETENTION_SECS, type SeenStore } from "../../../src/writes/store/seen-store.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { disposedAfterEach } from "../../support/disposed-after-each.ts";
 
 export interface SeenFixture extends AsyncDisposable {
   readonly seen: SeenStore;
@@ -13,16 +14,11 @@ const NOW = 1_800_000_000;
 /** The guarantees of the marks of seen notifications, over any database. */
 export function seenStoreContract(name: string, open: (clock: ManualClock) => Promise<SeenFixture>): void {
   describe(name, () => {
-    const opened: AsyncDisposable[] = [];
-    afterEach(async () => {
-      for (const fixture of opened.splice(0)) await fixture[Symbol.asyncDispose]();
-    });
+    const keep = disposedAfterEach();
     const clock = new ManualClock(NOW);
     const start = async () => {
       clock.setSecs(NOW);
-      const fixture = await open(clock);
-      opened.push(fixture);
-      return fixture;
+      return keep(await open(clock));
     };
 
     test("a mark is that of one owner and one user", async () => {
