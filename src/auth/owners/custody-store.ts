@@ -1,7 +1,20 @@
 import { sql } from "../../db/state/sql.ts";
 import { type StateClock, stateSecs } from "../../db/state/state-clock.ts";
 import type { StateDb, Sweep, Tx } from "../../db/state/state-db.ts";
-import { bytes, index, key, type Row, recordCodec, table, whole } from "../../db/state/table.ts";
+import {
+  bytes,
+  index,
+  json,
+  key,
+  nullable,
+  type Row,
+  recordCodec,
+  table,
+  text,
+  whole,
+} from "../../db/state/table.ts";
+import { type ChainPosition, isAfter } from "./chain-position.ts";
+import { type Claims, claimsDoubtedBy, claimsWith } from "./claims.ts";
 
 /**
  * The newest custody address by which the owner of an fid has acted at any node, so that a node whose index lacks the transfer does not
@@ -18,15 +31,13 @@ export const custodies = table(
     log_index: whole(),
     /** Unix seconds. */
     expires_at: whole(),
+    /** The node at which the owner acted. Null in rows of earlier versions. */
+    node_id: nullable(text()),
+    /** Null in rows of earlier versions. */
+    claims: nullable(json<Claims>()),
   },
   { indexes: [index("custodies_by_expiry", ["expires_at"])] },
 );
-
-/** A position on the chain. */
-export interface ChainPosition {
-  readonly blockNumber: number;
-  readonly logIndex: number;
-}
 
 /** A custody address, and the position of the event that assigned an fid to it. */
 export interface Assignment extends ChainPosition {
@@ -48,12 +59,18 @@ export interface Act extends KnownCustody {
 
 /** The custody addresses that owners have acted by lately, at all nodes of the state. */
 export interface CustodyStore {
-  find(fid: number): Promise<Act | undefined>;
+  /** @param knownTo returns up to which event the index of this node knows the owners. */
+  find(fid: number, knownTo?: () => ChainPosition | undefined): Promise<Act | undefined>;
   /**
    * Records that the owner of an fid acts by a custody address. Returns false, without a change, if one of a later position has acted, or
    * another one of the same position, and that act may be ahead.
+   *
+   * If the index of this node still lacks an event by which an owner has acted at another node when that act is no longer ahead, one of
+   * the two is lied to. Acts at the other node then count at no node whose index lacks their event, so a lie cannot block the owner again.
+   *
+   * @param knownTo the event up to which the index of this node knows the owners.
    */
-  record(known: KnownCustody): Promise<boolean>;
+  record(known: KnownCustody, knownTo?: ChainPosition): Promise<boolean>;
 }
 
 /** How long acts count at a node. */
@@ -75,15 +92,11 @@ const byFid = sql<Row<typeof custodies>, [fid: number]>(
   "custodies.find",
   `SELECT ${codec.columns} FROM custodies WHERE fid = $1`,
 );
-const columns = codec.columns.split(",").length;
-const put = sql<unknown, [...ReturnType<typeof codec.values>, outdatedSecs: number]>(
+const put = sql<unknown, ReturnType<typeof codec.values>>(
   "custodies.record",
   `${codec.insert} ON CONFLICT (fid) DO UPDATE
    SET custody = excluded.custody, block_number = excluded.block_number, log_index = excluded.log_index,
-     expires_at = excluded.expires_at
-   WHERE custodies.expires_at < $${columns + 1} OR custodies.block_number < excluded.block_number
-     OR custodies.block_number = excluded.block_number AND (custodies.log_index < excluded.log_index
-       OR custodies.log_index = excluded.log_index AND custodies.custody = excluded.custody)`,
+     expires_at = excluded.expires_at, node_id = excluded.node_id, claims = excluded.claims`,
 );
 const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
   "custodies.sweep",
@@ -94,24 +107,45 @@ const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
 /** @param times default: an act counts for as long as it is kept. */
 export function createCustodies(db: StateDb, times?: ActTimes): CustodyStore {
   const countsSecs = times ? times.readyLagSecs + MARGIN_SECS : RETENTION_SECS;
-  const record = db.decision(
-    "custodies.record",
-    async (tx, known: KnownCustody, counts: number) => {
-      const expiresAt = stateSecs(tx.clock) + RETENTION_SECS;
-      return (await tx.run(put, ...codec.values({ ...known, expiresAt }), expiresAt - counts)) === 1;
-    },
-    { isOneStatement: true },
-  );
+  async function recordIn(tx: Tx, known: KnownCustody, knownTo: ChainPosition | undefined, counts: number) {
+    await tx.lock("owner", `custody:${known.fid}`);
+    const { nodeId } = tx.node;
+    const act = { ...known, at: stateSecs(tx.clock) };
+    const row = await tx.get(byFid, known.fid);
+    const last = row && codec.toRecord(row);
+    const claims = claimsDoubtedBy(last?.claims ?? {}, knownTo, act.at, counts);
+    const isLater = isAfter(known, last);
+    if (last && !isLater) {
+      const isSame = !isAfter(last, known) && Buffer.compare(last.custody, known.custody) === 0;
+      // The time of an event begins with the first act by it and does not begin again.
+      if (isSame) return true;
+      if (act.at <= actedAt(last) + counts && !isDoubted(claims, last.nodeId)) return false;
+    }
+    const next =
+      isDoubted(claims, nodeId) && last ? last : { ...known, nodeId, expiresAt: act.at + RETENTION_SECS };
+    const nextClaims = isLater ? claimsWith(claims, nodeId, act, counts) : claims;
+    await tx.run(put, ...codec.values({ ...next, claims: nextClaims }));
+    return true;
+  }
+  const record = db.decision("custodies.record", recordIn);
   return {
-    async find(fid) {
+    async find(fid, knownTo) {
       const row = await db.get(byFid, fid);
       if (!row) return undefined;
-      const actedAt = row.expires_at - RETENTION_SECS;
-      const nowSecs = times ? Math.floor(times.clock.nowMs() / 1000) : actedAt;
-      return { ...codec.toRecord(row), mayBeAhead: nowSecs <= actedAt + countsSecs };
+      const last = codec.toRecord(row);
+      const at = times ? Math.floor(times.clock.nowMs() / 1000) : actedAt(last);
+      if (at > actedAt(last) + countsSecs) return { ...last, mayBeAhead: false };
+      const claims = claimsDoubtedBy(last.claims ?? {}, knownTo?.(), at, countsSecs);
+      return { ...last, mayBeAhead: !isDoubted(claims, last.nodeId) };
     },
-    record: (known) => record(known, countsSecs),
+    record: (known, knownTo) => record(known, knownTo, countsSecs),
   };
+}
+
+const actedAt = ({ expiresAt }: { readonly expiresAt: number }) => expiresAt - RETENTION_SECS;
+
+function isDoubted(claims: Claims | null, nodeId: string | null): boolean {
+  return nodeId !== null && claims?.[nodeId]?.isDoubted === true;
 }
 
 /**
@@ -120,9 +154,11 @@ export function createCustodies(db: StateDb, times?: ActTimes): CustodyStore {
  * Verification has considered what was recorded before the request.
  */
 export async function hasMoved(tx: Tx, fid: number, custody: Uint8Array): Promise<boolean> {
-  const newest = await tx.get(byFid, fid);
-  if (newest === undefined || Buffer.compare(newest.custody, custody) === 0) return false;
-  return newest.expires_at - RETENTION_SECS >= stateSecs(tx.clock) - IN_FLIGHT_SECS;
+  const row = await tx.get(byFid, fid);
+  const last = row && codec.toRecord(row);
+  if (!last || Buffer.compare(last.custody, custody) === 0 || isDoubted(last.claims, last.nodeId))
+    return false;
+  return actedAt(last) >= stateSecs(tx.clock) - IN_FLIGHT_SECS;
 }
 
 export function custodySweep(db: StateDb): Sweep {

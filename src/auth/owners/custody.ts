@@ -6,7 +6,8 @@ import {
   type OnChainEvent,
   OnChainEventType,
 } from "../../protocol/wire/generated/on-chain.ts";
-import type { Assignment, ChainPosition } from "./custody-store.ts";
+import type { ChainPosition } from "./chain-position.ts";
+import type { Assignment } from "./custody-store.ts";
 
 /** Returns the current 20-byte custody address of an fid; undefined for an unregistered fid. */
 export type CustodyOf = (fid: number) => Uint8Array | undefined;

@@ -1,6 +1,7 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { ApiError } from "../../http/errors.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
+import { type ChainPosition, isAfter, START } from "./chain-position.ts";
 import {
   type CustodyOf,
   custodyFromIndex,
@@ -10,7 +11,7 @@ import {
   ownersKnownTo,
   type StaleReason,
 } from "./custody.ts";
-import type { Assignment, ChainPosition, CustodyStore } from "./custody-store.ts";
+import type { Assignment, CustodyStore } from "./custody-store.ts";
 
 /**
  * Whether a decision that waits for a confirmation is for someone who has signed something, or one that anybody can cause. The lanes do
@@ -88,8 +89,6 @@ export interface OwnersDeps {
   readonly staleReason?: StaleReason | undefined;
 }
 
-const START: ChainPosition = { blockNumber: -1, logIndex: -1 };
-
 export function createOwners(deps: OwnersDeps): Owners {
   const { db, custodies, confirm, lane = "signed", staleReason = neverStale } = deps;
   const inIndex = custodyFromIndex(db);
@@ -100,7 +99,7 @@ export function createOwners(deps: OwnersDeps): Owners {
     known: Uint8Array | undefined,
     confirmedAt?: ChainPosition,
   ): Promise<Uint8Array | undefined> {
-    const act = await custodies?.find(fid);
+    const act = await custodies?.find(fid, () => ownersKnownTo(db, fid));
     if (!act?.mayBeAhead || (known && isSameAddress(act.custody, known))) return undefined;
     return isAfter(act, confirmedAt ?? ownersKnownTo(db, fid)) ? act.custody : undefined;
   }
@@ -147,14 +146,12 @@ export function createOwners(deps: OwnersDeps): Owners {
       if (confirm && !(confirmed && isSameAddress(confirmed.custody, custody))) return false;
       const at = confirmed ?? inIndexAt ?? START;
       const { blockNumber, logIndex } = at;
-      return isRecorded(at) || custodies.record({ fid, custody, blockNumber, logIndex });
+      return (
+        isRecorded(at) || custodies.record({ fid, custody, blockNumber, logIndex }, ownersKnownTo(db, fid))
+      );
     },
     hasKey: async (fid, key) => !confirm || settled(await confirm.confirmKey(fid, key, lane)),
   };
-}
-
-function isAfter(a: ChainPosition = START, b: ChainPosition = START): boolean {
-  return a.blockNumber > b.blockNumber || (a.blockNumber === b.blockNumber && a.logIndex > b.logIndex);
 }
 
 function settled<T>(confirmed: Confirmed<T>): T {

@@ -1,0 +1,3 @@
+ALTER TABLE "custodies" ADD COLUMN "node_id" text COLLATE "C";
+--> statement-breakpoint
+ALTER TABLE "custodies" ADD COLUMN "claims" text COLLATE "C";

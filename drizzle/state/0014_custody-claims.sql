@@ -1,0 +1,3 @@
+ALTER TABLE `custodies` ADD `node_id` text;
+--> statement-breakpoint
+ALTER TABLE `custodies` ADD `claims` text;
