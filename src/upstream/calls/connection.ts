@@ -12,11 +12,14 @@ import { programName, version } from "../../version.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../timings.ts";
 import type { CallRate } from "./call-rate.ts";
 import { BoundedReader } from "./decode/bounded-reader.ts";
+import { limitHandshake } from "./handshake-limit.ts";
 import { peerErrorOf } from "./peer.ts";
 import { ResponseStream } from "./response-stream.ts";
 
 /** The reference node limits requests to 4 MiB and does not limit responses. Larger responses are refused here. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+/** The time that gRPC allows for a connection by default. */
+const HANDSHAKE_MS = 20_000;
 
 /**
  * Opens a connection to the upstream on the first call, and again after each loss. Calls meanwhile fail as UNAVAILABLE.
@@ -25,6 +28,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
  * @param options.address the host's address, if it was looked up before: no other address is called.
  * @param options.contact how the operator of the called node can reach this node's operator (`upstream.contact`). Default:
  * not sent.
+ * @param options.handshakeMs how long a new connection may send nothing.
  */
 export function connectUpstream(
   url: string,
@@ -33,9 +37,11 @@ export function connectUpstream(
     maxRetryMs = DEFAULT_TIMINGS.maxRetryMs,
     contact = "",
     address,
+    handshakeMs = HANDSHAKE_MS,
   }: Partial<Pick<Timings, "retryMs" | "maxRetryMs">> & {
     readonly contact?: string;
     readonly address?: string | undefined;
+    readonly handshakeMs?: number;
   } = {},
 ): Client {
   const { protocol, hostname, port: ownPort } = new URL(url);
@@ -43,7 +49,7 @@ export function connectUpstream(
   const port = ownPort || (isTls ? 443 : 80);
   const security = isTls ? credentials.createSsl(null, null, null, STRICT_TLS) : credentials.createInsecure();
   const target = address === undefined ? hostname : address.includes(":") ? `[${address}]` : address;
-  return new Client(`${target}:${port}`, security, {
+  return new Client(`${target}:${port}`, limitHandshake(security, handshakeMs), {
     ...(address !== undefined && {
       "grpc.default_authority": `${hostname}:${port}`,
       ...(isTls && { "grpc.ssl_target_name_override": hostname }),
