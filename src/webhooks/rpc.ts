@@ -13,8 +13,10 @@ export interface DeliveryNodeStats extends DeliveryStats, SchedulerStats, Publis
 
 /** The methods of the delivery worker. */
 export interface DeliveryNode extends Previews {
-  /** Notifies the engine of queued deliveries for a webhook, or of its reactivation. */
+  /** Notifies the engine of queued deliveries for a webhook. */
   wake(webhookId: string): Promise<void>;
+  /** Notifies the engine that a webhook was created, changed or deleted. Afterwards no call starts with what it was before. */
+  changed(webhookId: string): Promise<void>;
   /** See `ReplayRunner`. */
   planReplay: ReplayRunner["plan"];
   wakeReplays(): Promise<void>;

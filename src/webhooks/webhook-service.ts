@@ -45,8 +45,8 @@ export function createWebhookService(options: {
   readonly guard: RegistrationGuard;
   readonly clock: Clock;
   readonly settings: OwnedSettings;
-  /** Called with a webhook that may be active again. */
-  readonly wake: (webhookId: string) => Promise<void>;
+  /** Called with a webhook that was created, changed or deleted, before the response. */
+  readonly changed: (webhookId: string) => Promise<void>;
   /** Whether filters by score have an effect. */
   readonly acceptsScores: boolean;
 }): WebhookService {
@@ -91,7 +91,11 @@ export function createWebhookService(options: {
   return {
     get: parts.get,
     list: parts.list,
-    delete: (actor, id) => parts.delete(actor.fid, id, auditOf("delete", actor)(id)),
+    async delete(actor, id) {
+      const deleted = await parts.delete(actor.fid, id, auditOf("delete", actor)(id));
+      if (deleted.ok) await options.changed(id);
+      return deleted;
+    },
     rotateSecret: (actor, id) => parts.rotateSecret(actor.fid, id, auditOf("rotate_secret", actor)(id)),
 
     async create(actor, ownerFid, body, compatPrefix) {
@@ -122,7 +126,7 @@ export function createWebhookService(options: {
       };
       const created = await parts.create(webhook, auditOf("create", actor)(webhookId));
       // The thread may have to start. The webhook is stored whether or not that succeeds.
-      if (created.ok) options.wake(webhookId).catch(() => undefined);
+      if (created.ok) options.changed(webhookId).catch(() => undefined);
       return created;
     },
 
@@ -137,7 +141,7 @@ export function createWebhookService(options: {
         return (await programRefusal(fid, after)) ?? changes;
       };
       const webhook = await parts.update(fid, body, read, auditOf("update", actor));
-      if (webhook.ok && webhook.value.active) await options.wake(webhook.value.webhookId);
+      if (webhook.ok) await options.changed(webhook.value.webhookId);
       return webhook;
     },
   };

@@ -280,6 +280,21 @@ test("a deletion accepts the id in the query or in a body, and leaves no rows", 
   expect(signed.rowCounts()).toMatchObject({ webhooks: 0, secrets: 0 });
 });
 
+test("the delivery thread is notified of a creation, a change and a deletion before their responses, and of no refused one", async () => {
+  const { changedWebhooks } = signed.api;
+  const { webhook_id } = await created();
+  expect(changedWebhooks).toEqual([webhook_id]);
+  for (const change of [{ active: false }, { url: "https://hook.example/other" }])
+    expect((await update({ webhook_id, ...change })).status).toBe(200);
+  expect(changedWebhooks).toHaveLength(3);
+  expect((await update({ webhook_id, name: "" })).status).toBe(400);
+  const deletion = { method: "DELETE", path: `${path}?webhook_id=${webhook_id}` } as const;
+  expect((await signed.call({ ...deletion, fid: 4 })).status).toBe(403);
+  expect(changedWebhooks).toHaveLength(3);
+  expect((await signed.call(deletion)).status).toBe(200);
+  expect(changedWebhooks).toEqual(Array(4).fill(webhook_id));
+});
+
 test("every operation on a foreign webhook is 403 and on an unknown webhook 404", async () => {
   const { webhook_id } = await created();
   for (const [method, under] of [

@@ -89,6 +89,8 @@ export interface TestApi extends AsyncDisposable {
   readonly url: string;
   /** Which a test may change. */
   readonly config: Config;
+  /** The webhooks of whose creation, change or deletion the delivery thread was notified, one for each. */
+  readonly changedWebhooks: readonly string[];
   /** Responds without a socket. */
   readonly handle: (request: Request) => Response | Promise<Response>;
   readonly document: OpenApiDocument;
@@ -264,8 +266,12 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     setTimer: () => () => undefined,
     log: common.log,
   });
+  const changedWebhooks: string[] = [];
   const delivery = {
     wake: async () => undefined,
+    async changed(webhookId: string) {
+      changedWebhooks.push(webhookId);
+    },
     preview: previews.preview,
     planReplay: replays.plan,
     wakeReplays: async () => undefined,
@@ -456,6 +462,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const document = await documentOf(http.server, [options.compatPrefixes, settings, httpSettings]);
   return {
     node,
+    changedWebhooks,
     reader: db,
     state,
     url: http.url,

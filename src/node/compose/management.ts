@@ -45,7 +45,7 @@ export function createManagement(options: {
     | "replays"
   >;
   /** The delivery worker. Without it, the engine finds newly queued deliveries only at its next poll, and there are no previews. */
-  readonly delivery?: Pick<DeliveryNode, "wake" | "preview" | "planReplay" | "wakeReplays">;
+  readonly delivery?: Pick<DeliveryNode, "wake" | "changed" | "preview" | "planReplay" | "wakeReplays">;
   /** See `OpenState`. Default: the clock. */
   readonly stateClock?: Clock;
   /** Makes the gates of all HTTP workers drop their cached API keys. Default: there are no gates. */
@@ -91,7 +91,7 @@ export function createManagement(options: {
     guard,
     clock: stateClock,
     settings: ownedSettings(webhooks, "max_webhooks_per_owner"),
-    wake,
+    changed: async (webhookId) => options.delivery?.changed(webhookId),
     acceptsScores,
   });
   const authDeps: AuthDeps = {

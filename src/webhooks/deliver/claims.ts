@@ -4,7 +4,7 @@ import type { SchedulerSlot } from "./fair-scheduler.ts";
 
 /** Limit of claimed deliveries, of all webhooks, that wait for a slot. At the limit, each claim takes one delivery. */
 const MAX_AHEAD = 512;
-/** Longest time from a claim to the call. A delivery that waited longer is claimed again: its webhook may have changed. */
+/** Longest time from a claim to the call. A delivery that waited longer is claimed again: its webhook may have changed at another node. */
 const MAX_HOLD_MS = 1_000;
 
 export interface ClaimsDeps {
@@ -25,7 +25,7 @@ export interface ClaimsDeps {
  *
  * A webhook that receives quickly has some deliveries claimed ahead of its slots, for at most `MAX_HOLD_MS`, and more are
  * claimed while half of them still wait, so that calls do not wait for the writer of the state. As soon as one call fails
- * they are given back, because the failure may deactivate the webhook or delay its deliveries.
+ * they are given back, because the failure may deactivate the webhook or delay its deliveries. The same happens when the webhook changes.
  */
 export type Claims = ReturnType<typeof createClaims>;
 
@@ -38,8 +38,11 @@ interface Ahead {
 }
 
 interface ClaimUnderWay {
+  readonly webhookId: string;
   /** Whether a call has failed in the meantime. */
   isRevoked: boolean;
+  /** Whether the webhook has changed in the meantime, so that not even the first delivery may be called. */
+  isOutdated: boolean;
   readonly max: number;
   readonly returned: Promise<Claimed | undefined>;
 }
@@ -49,8 +52,9 @@ export function createClaims(deps: ClaimsDeps) {
   /** By webhook. */
   const ahead = new Map<string, Ahead>();
   let aheadCount = 0;
-  /** The claim in progress of each webhook, at most one. */
+  /** The newest claim in progress of each webhook. */
   const underWay = new Map<string, ClaimUnderWay>();
+  const allUnderWay = new Set<ClaimUnderWay>();
   let isStopped = false;
 
   function takeAhead(slot: SchedulerSlot): ClaimedDelivery | undefined {
@@ -79,12 +83,12 @@ export function createClaims(deps: ClaimsDeps) {
     const claim = startClaim(webhookId, claimLimit);
     const stored = claim.returned.then(
       (claimed) => {
-        endClaim(webhookId, claim);
+        endClaim(claim);
         const deliveries = claimed?.deliveries ?? [];
         holdAhead(webhookId, deliveries, { ...claim, hasMore: deliveries.length === claimLimit });
       },
       (cause) => {
-        endClaim(webhookId, claim);
+        endClaim(claim);
         onFault(cause, webhookId, "The next deliveries could not be claimed");
       },
     );
@@ -108,15 +112,17 @@ export function createClaims(deps: ClaimsDeps) {
       if (claimed && claimed.dropped > 0) onDropped(webhookId, claimed.dropped);
       return claimed;
     });
-    const claim = { isRevoked: false, max, returned };
+    const claim = { webhookId, isRevoked: false, isOutdated: false, max, returned };
     underWay.set(webhookId, claim);
+    allUnderWay.add(claim);
     return claim;
   }
 
   /** Must run in the same turn as what follows, so that no failure of a call is missed in between. */
-  function endClaim(webhookId: string, { max }: ClaimUnderWay): void {
-    underWay.delete(webhookId);
-    aheadCount -= max;
+  function endClaim(claim: ClaimUnderWay): void {
+    underWay.delete(claim.webhookId);
+    allUnderWay.delete(claim);
+    aheadCount -= claim.max;
   }
 
   /** Returns whether more deliveries are due now: those that wait, or whose claims it undid. */
@@ -146,14 +152,16 @@ export function createClaims(deps: ClaimsDeps) {
     try {
       claimed = await started.returned;
     } catch (cause) {
-      endClaim(webhookId, started);
+      endClaim(started);
       onFault(cause, webhookId, "The next delivery could not be claimed");
       const nowMs = clock.nowMs();
       slot.claimed(nowMs + settings.errorBackoffMs, nowMs);
       return undefined;
     }
-    endClaim(webhookId, started);
-    const [delivery, ...waiting] = claimed?.deliveries ?? [];
+    endClaim(started);
+    const deliveries = claimed?.deliveries ?? [];
+    const delivery = started.isOutdated ? undefined : deliveries[0];
+    const waiting = deliveries.slice(delivery ? 1 : 0);
     const hasMore = waiting.length === max - 1;
     const isMoreDue = holdAhead(webhookId, waiting, { ...started, hasMore });
     const nowMs = clock.nowMs();
@@ -170,6 +178,16 @@ export function createClaims(deps: ClaimsDeps) {
     ahead.delete(webhookId);
     aheadCount -= claimed.waiting.length;
     unclaim(webhookId, claimed.waiting);
+  }
+
+  /** Undoes them, and all that claims of the webhook in progress return. */
+  function outdate(webhookId: string): void {
+    for (const claim of allUnderWay) {
+      if (claim.webhookId !== webhookId) continue;
+      claim.isRevoked = true;
+      claim.isOutdated = true;
+    }
+    giveBack(webhookId);
   }
 
   /** Undoes all such claims. */
@@ -197,6 +215,7 @@ export function createClaims(deps: ClaimsDeps) {
     },
     giveBack,
     giveBackAll,
+    outdate,
     undo: unclaim,
     /** Undoes all such claims, now and when a claim in progress returns. */
     stop(): void {

@@ -53,8 +53,10 @@ export interface EngineDeps {
 
 /** Sends queued deliveries. */
 export interface DeliveryEngine {
-  /** Schedules webhooks that have new queued deliveries or are active again. */
+  /** Schedules webhooks that have new queued deliveries. */
   wake(webhookIds: readonly string[]): void;
+  /** Schedules a webhook that was created, changed or deleted, and starts no call with what it was before. */
+  changed(webhookId: string): void;
   stats(): SchedulerStats;
   /** Starts no more calls, waits `graceMs` for calls in flight, then aborts them; they are retried after the next start. */
   stop(graceMs: number): Promise<void>;
@@ -264,11 +266,18 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     schedulePoll(retryPollMs);
   }
 
+  function wake(webhookIds: readonly string[]): void {
+    const nowMs = clock.nowMs();
+    for (const webhookId of webhookIds) scheduler.wake(webhookId, nowMs, nowMs);
+    pump();
+  }
+
   return {
-    wake(webhookIds) {
-      const nowMs = clock.nowMs();
-      for (const webhookId of webhookIds) scheduler.wake(webhookId, nowMs, nowMs);
-      pump();
+    wake,
+
+    changed(webhookId) {
+      claims.outdate(webhookId);
+      wake([webhookId]);
     },
 
     stats: () => scheduler.stats(clock.nowMs()),

@@ -196,6 +196,28 @@ test("deliveries that a claim returns after a call has failed are due again at o
   for (const body of ["1", "2"]) expect(await it.next("a", 4)).toBe(body);
 });
 
+test("of a webhook that has changed, nothing that was claimed before is called; it is due again at once", async () => {
+  await using it = openClaims();
+  for (const name of ["a", "b"]) await it.add(name, 8);
+  expect(await it.next("a", 4)).toBe("0");
+  const opened = Promise.withResolvers<void>();
+  it.setGate(() => opened.promise);
+  // Two claims for one webhook, and one that only fills up the other.
+  const underWay = [it.next("b", 4), it.next("b", 4)];
+  for (const body of ["1", "2"]) expect(await it.next("a", 4)).toBe(body);
+  await until(() => it.asked.length === 4);
+  for (const name of ["a", "b"]) it.claims.outdate(name);
+  it.due.length = 0;
+  opened.resolve();
+  expect(await Promise.all(underWay)).toEqual([undefined, undefined]);
+  await it.settled();
+  const all = Array.from({ length: 8 }, (_, n) => `${n}`);
+  expect(it.undone.toSorted()).toEqual([...all, ...all.slice(3)].toSorted());
+  expect(it.due).toEqual([0, 0]);
+  it.setGate(async () => {});
+  expect([await it.next("a", 4), await it.next("b", 4)]).toEqual(["3", "0"]);
+});
+
 test("the engine waits until claims are undone before it has stopped", async () => {
   await using it = openClaims();
   await it.add("a", 3);

@@ -301,10 +301,46 @@ test("deactivates on 410; queued deliveries are sent after the owner reactivates
   expect(await bench.list(hook)).toHaveLength(3);
   isGone = false;
   await bench.webhooks.update({ id: hook, ownerFid: 3, nowSecs: START_SECS }, { active: true });
-  await running.wake(hook);
+  await running.changed(hook);
   await bench.settled(hook, 2);
   expect((await running.stats()).deactivated).toBe(1);
 });
+
+test.each(["deleted", "given another URL", "deactivated"])(
+  "once a webhook is %s, no call starts that was due before",
+  async (change) => {
+    await using bench = openDeliveryBench();
+    const released = Promise.withResolvers<void>();
+    const isHeld = (body: string) => Number(body) >= 20;
+    await using receiver = startReceiver({
+      respond: async ({ body }) => {
+        if (isHeld(body)) await released.promise;
+        return new Response("ok");
+      },
+    });
+    const heldCalls = () => bodiesOf(receiver).filter(isHeld).length;
+    await using other = startReceiver();
+    const hook = await bench.addWebhook("a", receiver.port);
+    const running = await bench.start();
+    // A webhook that receives quickly has deliveries claimed ahead of its four calls at a time.
+    await bench.publish([hook], ...Array.from({ length: 60 }, (_, n) => `${n}`));
+    await until(() => heldCalls() === 4);
+    const changing = { id: hook, ownerFid: 3, nowSecs: START_SECS };
+    const url = `http://a.example:${other.port}/new`;
+    if (change === "deleted") await bench.webhooks.delete(changing);
+    else
+      await bench.webhooks.update(
+        changing,
+        change === "deactivated" ? { active: false } : { targetUrl: url },
+      );
+    await running.changed(hook);
+    released.resolve();
+    const calls = () => receiver.requests.length + other.requests.length;
+    if (change === "given another URL") await until(() => calls() === 60);
+    await until(async () => (await running.stats()).inFlight === 0);
+    expect([heldCalls(), other.requests.length]).toEqual([4, change === "given another URL" ? 36 : 0]);
+  },
+);
 
 test("sends in order, also after a failed call gave claimed deliveries back", async () => {
   await using bench = openDeliveryBench();

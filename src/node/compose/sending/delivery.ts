@@ -147,6 +147,7 @@ export async function startDelivery(options: {
   return {
     preview: previews.preview,
     wake: async (webhookId) => engine.wake([webhookId]),
+    changed: async (webhookId) => engine.changed(webhookId),
     planReplay: (request) => replays.plan(request),
     wakeReplays: async () => replays.wake(),
     stats: async () => ({
