@@ -77,7 +77,10 @@ export function startBackupSchedule(deps: BackupScheduleDeps) {
           ({ kind, isManual, atMs }) => kind === scheduledKind(config) && !isManual && atMs <= nowMs,
         )?.atMs;
         madeForMs = lastMs ?? Number.NEGATIVE_INFINITY;
-        if (madeForMs >= dueMs) return;
+        if (madeForMs >= dueMs) {
+          failure = null;
+          return;
+        }
       }
       const kind = kindNow();
       const { path, manifest, leftOut, deleted, undeletable } = await make(kind, stopping.signal);

@@ -107,7 +107,10 @@ export function createMaintenance(deps: {
   /** Reports whether this node is the one that sweeps. */
   async function isHeld(lease: WorkLease): Promise<boolean> {
     try {
-      return await lease.hold();
+      const isHeld = await lease.hold();
+      // What this node left is for the one that sweeps now.
+      if (!isHeld) behind = [];
+      return isHeld;
     } catch (cause) {
       faults += 1;
       onFault("lease", cause);
@@ -128,6 +131,7 @@ export function createMaintenance(deps: {
           faults += 1;
           // The remaining sweeps wait for the next run, instead of each waiting for its own deadline.
           isUnavailable = cause instanceof StateUnavailable;
+          left.push(sweep.name);
           onFault(sweep.name, cause);
         }
       }

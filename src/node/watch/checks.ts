@@ -137,7 +137,7 @@ export const CHECKS = {
   },
   event_disputed: {
     stops: "nothing",
-    setBy: "two followed nodes disagree on the on-chain events of an fid",
+    setBy: "two followed nodes, or the index and the chain, disagree on the on-chain events of an fid",
     clearedBy: "they agree; one comparison in 20 s is of a disputed event",
     shownBy: ["trust_disputed_events"],
   },

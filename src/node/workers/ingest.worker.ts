@@ -8,25 +8,21 @@ import { createFaultLog } from "../../db/state/unavailable.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
 import { createOwnHubLog, openLogs } from "../../ingest/hub-log/own-hub-log.ts";
 import { createSizeBound, logSizeLevel } from "../../ingest/size-bound.ts";
-import { createLogRetention, LOG_COMMIT_INTERVAL_MS } from "../../ingest/thread/log-retention.ts";
+import { createLogRetention } from "../../ingest/thread/log-retention.ts";
 import { createIngestFaultLog, IngestQueue } from "../../ingest/thread/queue.ts";
 import { EventSignal, serveIngest } from "../../ingest/thread/rpc.ts";
+import { startUpkeep } from "../../ingest/thread/upkeep.ts";
 import { createRootKeeper, type RootKeeper } from "../../ingest/trie/root-keeper.ts";
 import { createWorkBudget, NO_BUDGET } from "../../ingest/trie/work-budget.ts";
 import { engineSchedule } from "../../protocol/network/engine-versions.ts";
 import { networkOf } from "../../protocol/network/network.ts";
 import { rejection } from "../../protocol/rejection.ts";
-import { onBeat, systemClock } from "../../runtime/clock.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 import { notSetUpReason } from "../watch/checks.ts";
 import { runWorker } from "./worker-entry.ts";
-
-/** How often an idle writer retries a database that was not writable. */
-const RETRY_INTERVAL_MS = 5_000;
-/** How often an idle writer moves rows to the ids of casts that arrived late, and checks its files. */
-const IDLE_INTERVAL_MS = 1_000;
 
 /** With `trust.roots = "sample"`, a kind of an account with more keys than this has to wait. */
 const MAX_KEYS_AT_ONCE = 5_000;
@@ -138,24 +134,11 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
     onHubEvents: () => void deferred.synced().then(() => newHubEvents.raise()),
   });
   const queue = new IngestQueue(engine, deferred);
-  const sweepLogs = () => {
-    try {
-      retention.sweep();
-    } catch (err) {
-      logFault(err);
-    }
-  };
-  const stopPolls = [
-    onBeat(RETRY_INTERVAL_MS, () => db.retryWrite()),
-    onBeat(LOG_COMMIT_INTERVAL_MS, sweepLogs),
-    onBeat(IDLE_INTERVAL_MS, () => {
-      if (!db.findDamage()) engine.repointMore();
-    }),
-  ];
+  const stopUpkeep = startUpkeep({ db, engine, retention, onFault: logFault });
   return {
     connect: (port) => serveIngest(port, { db, engine, queue, bound, newEvents, newHubEvents, retention }),
     async stop() {
-      for (const stopPoll of stopPolls) stopPoll();
+      stopUpkeep();
       logs?.stop();
       await queue.drain();
       await state[Symbol.asyncDispose]();

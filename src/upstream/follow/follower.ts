@@ -10,7 +10,7 @@ import { createConfirmByChain } from "../peers/confirm-by-chain.ts";
 import { createConfirmEvents } from "../peers/confirm-events.ts";
 import { createConfirmOwners } from "../peers/confirm-owners.ts";
 import { createEndpoints } from "../peers/endpoints/endpoints.ts";
-import { sampleEvents } from "../peers/sample-events.ts";
+import { recheckDisputes, sampleEvents } from "../peers/sample-events.ts";
 import { UpstreamPositions } from "../positions.ts";
 import { DEFAULT_TIMINGS } from "../timings.ts";
 import { EngineWatch } from "./engine-watch.ts";
@@ -84,6 +84,11 @@ export function startFollower(deps: FollowerDeps): Follower {
     : sampleEvents({ db: deps.db, events, isFilled, timings, signal }).catch((cause) =>
         report("on-chain events are not compared any more", cause),
       );
+  const rechecking =
+    chain &&
+    recheckDisputes({ chain, timings, signal }).catch((cause) =>
+      report("what the chain disputes is not asked again any more", cause),
+    );
   const running = follow(
     { ...deps, timings, trust, schedule, engine, endpoints, forks },
     tracker,
@@ -112,7 +117,7 @@ export function startFollower(deps: FollowerDeps): Follower {
     },
     async stop() {
       stopping.abort();
-      await Promise.all([running, sampling]);
+      await Promise.all([running, sampling, rechecking]);
       await endpoints.close();
     },
   };

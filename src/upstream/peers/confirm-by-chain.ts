@@ -6,7 +6,11 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import type { EthBlockNumber, EthCall, EthCallRequest } from "../../net/eth-call.ts";
 import { canonicalKey } from "../../protocol/auth-address.ts";
 import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";
-import { type OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
+import {
+  type OnChainEvent,
+  OnChainEventType,
+  SignerEventType,
+} from "../../protocol/wire/generated/on-chain.ts";
 import { ID_REGISTRY, KEY_REGISTRY } from "../../transactions/contracts.ts";
 import type { Dispute } from "../chain/trust-tracker.ts";
 import { createLanes, TOO_MANY_QUESTIONS } from "./lanes.ts";
@@ -40,6 +44,21 @@ export interface ConfirmByChainDeps {
   readonly nowMs?: () => number;
 }
 
+/** Confirms by the chain, and knows where its findings differ from the index. */
+export type ConfirmByChain = ConfirmRpc & {
+  /** Returns what the chain's last finding differed in. */
+  disputes(): readonly Dispute[];
+  /** Asks again about the dispute that was asked about longest ago, because no decision may ever do that. */
+  recheck(): Promise<void>;
+};
+
+/** A question to the chain: who owns an fid or, with a key, whether the fid has it. */
+interface Question {
+  readonly fid: number;
+  readonly type: OnChainEventType;
+  readonly key?: Uint8Array;
+}
+
 /** A finding of the chain, and how long it counts. */
 interface Finding<T> {
   readonly outcome: Confirmed<T>;
@@ -51,9 +70,7 @@ interface Finding<T> {
  * the chain has passed the newest event of the index: a node that invents a transfer changes nothing, and one that withholds
  * a transfer does not let the previous owner act. The new owner can act once the index has the transfer.
  */
-export function createConfirmByChain(
-  deps: ConfirmByChainDeps,
-): ConfirmRpc & { disputes(): readonly Dispute[] } {
+export function createConfirmByChain(deps: ConfirmByChainDeps): ConfirmByChain {
   const { db, call, blockNumber, onDispute } = deps;
   const nowMs = deps.nowMs ?? (() => performance.now());
   const lanes = createLanes();
@@ -63,7 +80,8 @@ export function createConfirmByChain(
     { readonly of: string; readonly outcome: Confirmed<unknown>; readonly untilMs: number }
   >();
   const asking = new Map<string, Promise<Confirmed<unknown>>>();
-  const disputes = new Map<string, Dispute>();
+  /** The questions to which the chain's finding is another than that of the index, by name, in the order in which they were asked. */
+  const disputes = new Map<string, Question>();
   /** The newest block that the chain has had at any time. */
   let knownHead = 0;
 
@@ -133,22 +151,26 @@ export function createConfirmByChain(
     return { outcome: { isConfirmed: true, value: value() }, forMs: DISPUTED_MS };
   }
 
-  function note(fid: number, type: OnChainEventType, isDisputed: boolean): void {
-    const key = `${type}:${fid}`;
-    const isNew = isDisputed && !disputes.has(key);
-    disputes.delete(key);
-    if (!isDisputed) return;
-    disputes.set(key, { fid, type, upstreams: [] });
-    dropOldest(disputes, MAX_DISPUTES);
-    if (isNew) onDispute({ fid, type, upstreams: [] });
+  /** Returns the disputes, one for all keys of an fid. */
+  function listed(): readonly Dispute[] {
+    const all = [...disputes.values()].map(({ fid, type }) => ({ fid, type, upstreams: [] }));
+    return all.filter((one, at) => at === all.findIndex((other) => isOf(one, other)));
   }
 
-  return {
-    disputes: () => [...disputes.values()],
+  function note(question: Question, isDisputed: boolean): void {
+    const name = nameOf(question);
+    const isNew = isDisputed && !listed().some((one) => isOf(one, question));
+    disputes.delete(name);
+    if (!isDisputed) return;
+    disputes.set(name, question);
+    dropOldest(disputes, MAX_DISPUTES);
+    if (isNew) onDispute({ fid: question.fid, type: question.type, upstreams: [] });
+  }
 
+  const confirm: ConfirmRpc = {
     confirmCustody(fid, lane) {
-      const type = OnChainEventType.EVENT_TYPE_ID_REGISTER;
-      return ask<Assignment | undefined>(`custody ${fid}`, { type, fid }, lane, async (stored) => {
+      const question = { fid, type: OnChainEventType.EVENT_TYPE_ID_REGISTER };
+      return ask<Assignment | undefined>(nameOf(question), question, lane, async (stored) => {
         const found = addressIn(await call(custodyCall(fid)));
         const shown = assignmentsIn(stored).at(-1);
         const isUnreached = shown !== undefined && shown.blockNumber > knownHead;
@@ -156,21 +178,21 @@ export function createConfirmByChain(
         const owner = found.some((byte) => byte !== 0) ? found : undefined;
         const value = () => owner && assigned(owner, stored);
         if (isSame(owner, shown?.custody)) {
-          note(fid, type, false);
+          note(question, false);
           return { outcome: { isConfirmed: true, value: value() }, forMs: CONFIRMED_MS };
         }
         const finding = await otherwise(stored, value);
         // An owner that the index does not have yet means a transfer that is on its way.
         const wasOwner = !owner || stored.some(({ body }) => isSame(newOwner(body), owner));
-        note(fid, type, finding.outcome.isConfirmed && wasOwner);
+        note(question, finding.outcome.isConfirmed && wasOwner);
         return finding;
       });
     },
 
     confirmKey(fid, key, lane) {
-      const type = OnChainEventType.EVENT_TYPE_SIGNER;
       const wanted = canonicalKey(key);
-      return ask(`key ${fid} ${toHex(wanted)}`, { type, fid }, lane, async (ofAllKeys) => {
+      const question = { fid, type: OnChainEventType.EVENT_TYPE_SIGNER, key: wanted };
+      return ask(nameOf(question), question, lane, async (ofAllKeys) => {
         const stored = ofAllKeys.filter(({ body }) => isSame(keyOf(body), wanted));
         const last = stored.at(-1)?.body;
         const raw = last?.$case === "signerEventBody" ? last.value.key : wanted;
@@ -179,16 +201,38 @@ export function createConfirmByChain(
         const state = keyStateIn(await call(keyCall(fid, raw)));
         if (state === undefined) return waits("the chain could not be asked which keys the fid has");
         if (state === KEY_ADDED) {
-          note(fid, type, false);
+          note(question, false);
           return { outcome: { isConfirmed: true, value: true }, forMs: CONFIRMED_MS };
         }
         const found = await otherwise(stored, () => false);
-        note(fid, type, found.outcome.isConfirmed);
+        // A key that the index has removed meanwhile is not disputed any more.
+        note(question, found.outcome.isConfirmed && isAdded(last));
         return found;
       });
     },
   };
+
+  return {
+    ...confirm,
+    disputes: listed,
+    async recheck() {
+      const [oldest] = disputes.values();
+      if (!oldest) return;
+      // Without a response it stays, behind the others.
+      note(oldest, true);
+      remembered.delete(nameOf(oldest));
+      const { fid, key } = oldest;
+      await (key ? confirm.confirmKey(fid, key, "open") : confirm.confirmCustody(fid, "open"));
+    },
+  };
 }
+
+function nameOf({ fid, key }: Question): string {
+  return key ? `key ${fid} ${toHex(key)}` : `custody ${fid}`;
+}
+
+const isOf = (one: Pick<Dispute, "fid" | "type">, other: Pick<Dispute, "fid" | "type">) =>
+  one.fid === other.fid && one.type === other.type;
 
 function waits(reason: string): Finding<never> {
   return { outcome: { isConfirmed: false, reason }, forMs: WAITS_MS };
@@ -229,6 +273,10 @@ function decoded<T>(decode: () => T): T | undefined {
 
 function newOwner(body: OnChainEvent["body"]): Uint8Array | undefined {
   return body?.$case === "idRegisterEventBody" ? body.value.to : undefined;
+}
+
+function isAdded(body: OnChainEvent["body"]): boolean {
+  return body?.$case === "signerEventBody" && body.value.eventType === SignerEventType.SIGNER_EVENT_TYPE_ADD;
 }
 
 function keyOf(body: OnChainEvent["body"]): Uint8Array | undefined {

@@ -2,6 +2,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { statement } from "../../db/index/statement.ts";
 import { EVENT_TYPES, registeredFidsAfter } from "../fill/stored.ts";
 import { type Timings, wait } from "../timings.ts";
+import type { ConfirmByChain } from "./confirm-by-chain.ts";
 import type { ConfirmEvents } from "./confirm-events.ts";
 
 /** Interval in milliseconds: 8,640 comparisons a day, each with two calls. */
@@ -46,5 +47,19 @@ export async function sampleEvents({
     const [fid] = registeredFidsAfter(db, below, 1);
     const type = EVENT_TYPES[Math.floor(Math.random() * EVENT_TYPES.length)];
     if (fid !== undefined && type !== undefined) await events.check(fid, type);
+  }
+}
+
+/** Asks the chain again about what its findings differ in, as often as nodes are compared about a disputed fid. */
+export async function recheckDisputes({
+  chain,
+  timings,
+  signal,
+}: {
+  readonly chain: Pick<ConfirmByChain, "recheck">;
+} & Pick<SampleEventsDeps, "timings" | "signal">): Promise<void> {
+  while (!signal.aborted) {
+    await wait(2 * (timings.sampleMs ?? SAMPLE_EVERY_MS), signal);
+    if (!signal.aborted) await chain.recheck();
   }
 }

@@ -140,6 +140,8 @@ export async function followNodes({
   /** See `Timings`. */
   sampleMs = 600_000,
   silenceMs = TIMINGS.silenceMs,
+  /** Asked instead of a second node, with `trust.events = "rpc"`. */
+  registries = undefined as FollowerDeps["registries"],
 } = {}) {
   const stack = new AsyncDisposableStack();
   const listing = { count: 0 };
@@ -219,6 +221,7 @@ export async function followNodes({
         calls: callsAtOnce(1),
         timings: { ...TIMINGS, sampleMs, silenceMs },
         ...(forksDir !== undefined && { forksDir }),
+        registries,
         onFault: (what, cause) => {
           faults.push(`${what}: ${cause}`);
           wake();

@@ -209,4 +209,51 @@ describe("with trust.events = rpc", () => {
     expect(await has()).toBe(true);
     expect(confirm.disputes()).toEqual([]);
   });
+
+  describe("what it has disputed is asked again without a decision", () => {
+    const signer = (n: number) => new Uint8Array(32).fill(n);
+    const keyDispute = { fid: FID, type: 1, upstreams: [] };
+    const ownerDispute = { fid: FID, type: 3, upstreams: [] };
+    beforeEach(async () => {
+      for (const n of [1, 2]) node.ingestEvent(signerEvent(FID, signer(n), { block: 900 + n }));
+      node.ingestEvent(transferEvent(FID, seller, thief, { block: 950 }));
+      for (const n of [1, 2]) await confirm.confirmKey(FID, signer(n), "open");
+      await custody();
+      expect(confirm.disputes()).toEqual([keyDispute, ownerDispute]);
+    });
+
+    test("in turns, and settled once the chain agrees", async () => {
+      for (const n of [1, 2]) rpc.chain.keys.add(toHex(signer(n)));
+      rpc.chain.owners.set(FID, thief);
+      await confirm.recheck();
+      // The other key has yet to be asked for.
+      expect(confirm.disputes()).toEqual([keyDispute, ownerDispute]);
+      await confirm.recheck();
+      expect(confirm.disputes()).toEqual([ownerDispute]);
+      await confirm.recheck();
+      expect(confirm.disputes()).toEqual([]);
+      const { calls } = rpc.chain;
+      await confirm.recheck();
+      expect(rpc.chain.calls).toBe(calls);
+    });
+
+    test("and settled once the index agrees", async () => {
+      for (const n of [1, 2]) node.ingestEvent(signerEvent(FID, signer(n), { block: 960 + n }, "remove"));
+      node.ingestEvent(transferEvent(FID, thief, seller, { block: 970 }));
+      for (let n = 0; n < 3; n++) await confirm.recheck();
+      expect(confirm.disputes()).toEqual([]);
+    });
+
+    test("and stays while the chain does not respond, without keeping others from their turn", async () => {
+      rpc.chain.isDown = true;
+      await confirm.recheck();
+      rpc.chain.isDown = false;
+      rpc.chain.keys.add(toHex(signer(2)));
+      rpc.chain.owners.set(FID, thief);
+      await confirm.recheck();
+      await confirm.recheck();
+      expect(confirm.disputes()).toEqual([keyDispute]);
+      expect(noted).toEqual([FID, FID]);
+    });
+  });
 });

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { openIndexInMemory } from "../../../src/db/index/database.ts";
+import { onChainEventsOf } from "../../../src/db/index/project/on-chain.ts";
+import { toHex } from "../../../src/protocol/validate/eth.ts";
 import { OnChainEventType } from "../../../src/protocol/wire/generated/on-chain.ts";
 import { sampleEvents } from "../../../src/upstream/peers/sample-events.ts";
 import { rentEvent } from "../../support/events.ts";
@@ -31,6 +33,25 @@ test.each([
   expect(followed.trust()?.disputes).toEqual([{ fid: FID, type: EVENT_TYPE_STORAGE_RENT, upstreams: [2] }]);
   expect(followed.faults.filter((fault) => fault.includes("disputed"))).toHaveLength(1);
   other.recording = rented;
+  await followed.until(() => followed.trust()?.disputes.length === 0);
+});
+
+test("what the chain disputes is asked again without any decision, and settled once it agrees", async () => {
+  let owner: Uint8Array = new Uint8Array(20);
+  await using followed = await followNodes({
+    sampleMs: 1,
+    registries: {
+      call: async () => toHex(Buffer.concat([new Uint8Array(12), owner])),
+      blockNumber: async () => 400_000_000,
+    },
+  });
+  await followed.allApplied();
+  const [registered] = onChainEventsOf(followed.db, OnChainEventType.EVENT_TYPE_ID_REGISTER, FID);
+  await followed.confirm().confirmCustody(FID, "signed");
+  expect(followed.trust()?.disputes).toEqual([
+    { fid: FID, type: OnChainEventType.EVENT_TYPE_ID_REGISTER, upstreams: [] },
+  ]);
+  owner = registered?.body?.$case === "idRegisterEventBody" ? registered.body.value.to : owner;
   await followed.until(() => followed.trust()?.disputes.length === 0);
 });
 
