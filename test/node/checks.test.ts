@@ -7,6 +7,7 @@ import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { createBreaker } from "../../src/db/postgres/breaker.ts";
 import { openState, openStateWriter, statePath } from "../../src/db/state/database.ts";
 import { createSizeBound } from "../../src/ingest/size-bound.ts";
+import { startUpkeep } from "../../src/ingest/thread/upkeep.ts";
 import { createNodeOps } from "../../src/node/main-ops.ts";
 import { PartStats } from "../../src/node/part-stats.ts";
 import { openWriterOf } from "../../src/node/state/open-writer.ts";
@@ -233,8 +234,18 @@ const PAIRS: Readonly<
     expect(() => db.transaction(() => {})).toThrow("disk I/O error");
     await watch.poll();
     const failing = watch.writeFaultReason();
-    // What the idle writer does every five seconds.
-    db.retryWrite();
+    const beats: (() => void)[] = [];
+    startUpkeep({
+      db,
+      engine: { repointMore: () => {} },
+      retention: { sweep: () => {} },
+      onFault: () => {},
+      every(_, beat) {
+        beats.push(beat);
+        return () => {};
+      },
+    });
+    for (const beat of beats) beat();
     await watch.poll();
     return [failing, watch.writeFaultReason()];
   },
@@ -271,6 +282,7 @@ const PAIRS: Readonly<
     const events = [
       () => apply(),
       () => tracker.countWritten({ ops: [op], positions: [] }),
+      () => tracker.countWritten({ ops: [], positions: [], spooledFids: [1] }),
       () => tracker.setPeerError(undefined),
     ];
     for (const happens of events) {
@@ -290,9 +302,18 @@ const PAIRS: Readonly<
     trust.unknownValidators(1);
     await watch.poll();
     const failing = watch.validatorsReason();
-    trust.verified(1, 8, { signers: 5, validators: 7 });
-    await watch.poll();
-    return [failing, watch.validatorsReason()];
+    const outcomes = [];
+    const events = [
+      () => trust.verified(1, 8, { signers: 5, validators: 7 }),
+      () => trust.trustsNode("trust.level is node"),
+    ];
+    for (const happens of events) {
+      trust.unknownValidators(1);
+      happens();
+      await watch.poll();
+      outcomes.push(watch.validatorsReason());
+    }
+    return [failing, outcomes.find((reason) => reason !== undefined)];
   },
 
   async fork() {

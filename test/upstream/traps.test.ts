@@ -347,6 +347,19 @@ describe("what the upstream is", () => {
     await scene.settle();
     expect(scene.index.progress.peerError).toBeUndefined();
   });
+
+  test("is taken back once it passes the check, though no block follows", async () => {
+    await using scene = new Scene();
+    scene.join(1, 2);
+    await scene.follow();
+    await scene.settle();
+    await scene.index.stop();
+    scene.faults.call = (method) => (method === "GetInfo" ? "unserved" : undefined);
+    scene.index.start();
+    await scene.index.until(() => scene.index.progress.peerError !== undefined);
+    delete scene.faults.call;
+    await scene.index.until(() => scene.index.progress.peerError === undefined);
+  });
 });
 
 test("stray old events of height 0 change nothing", async () => {

@@ -49,6 +49,11 @@ describe("a write that fails", () => {
     expect(db.writeFault).toBeDefined();
     put(db, 2);
     expect(db.writeFault).toBeUndefined();
+    failStatement(db, 3, "full");
+    expect(() => put(db, 2)).toThrow(StorageError);
+    // A statement outside of a transaction commits by itself.
+    putPosition(db, "work", 2);
+    expect(db.writeFault).toBeUndefined();
   });
 
   test.each(["corrupt", "not_a_database"] as const)(

@@ -212,10 +212,36 @@ test("a sweep that fails does not stop the others, and is retried in the next ru
   });
   await maintenance.run();
   expect(faults).toEqual(["broken: Error: disk full"]);
-  expect(maintenance.stats()).toMatchObject({ faults: 1, deletedRows: { broken: 0, sound: 1 } });
+  expect(maintenance.stats()).toMatchObject({
+    faults: 1,
+    deletedRows: { broken: 0, sound: 1 },
+    behind: ["broken"],
+  });
   fails = false;
   await maintenance.run();
-  expect(maintenance.stats()).toMatchObject({ runs: 2, faults: 1, deletedRows: { broken: 2, sound: 2 } });
+  expect(maintenance.stats()).toMatchObject({
+    runs: 2,
+    faults: 1,
+    deletedRows: { broken: 2, sound: 2 },
+    behind: [],
+  });
+});
+
+test("a node is not behind with what another one sweeps now", async () => {
+  let isHeld = true;
+  const endless: Sweep = { name: "endless", step: async () => ({ deleted: 1, more: true }) };
+  const maintenance = createMaintenance({
+    limits: { ...SQLITE_LIMITS, maxStepsPerSweep: 1 },
+    sweeps: [endless],
+    clock,
+    lease: { hold: async () => isHeld },
+    onFault: () => {},
+  });
+  await maintenance.run();
+  expect(maintenance.stats().behind).toEqual(["endless"]);
+  isHeld = false;
+  await maintenance.run();
+  expect(maintenance.stats()).toMatchObject({ runs: 1, behind: [] });
 });
 
 test("the schedule runs at once and at its intervals, and not after it was stopped", async () => {

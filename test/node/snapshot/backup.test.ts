@@ -320,6 +320,22 @@ describe("scheduled backups", () => {
     await schedule.stop();
   });
 
+  test("are not reported as failed once the place, which could not be read, turns out to have the day's", async () => {
+    using fixture = await openSnapshotNode();
+    const clock = new ManualClock(NOW_SECS);
+    const root = fixture.path("root");
+    writeFileSync(root, "no directory");
+    const { schedule, made, poll, idle } = startSchedule(fixture, clock);
+    await idle();
+    expect(schedule.stats()).toMatchObject({ failure: expect.any(String), failures: 1 });
+    rmSync(root);
+    await backupOf(fixture, clock)("state");
+    await poll(600);
+    expect(schedule.stats()).toMatchObject({ lastAt: NOW_SECS, failure: null, failures: 1 });
+    expect(made).toEqual([]);
+    await schedule.stop();
+  });
+
   test("hold the index when that is set and it is complete", async () => {
     using fixture = await openSnapshotNode();
     const clock = new ManualClock(NOW_SECS);
