@@ -41,7 +41,7 @@ async function sampledDifferences(
 ): Promise<readonly FidDifferences[]> {
   const connection = connectUpstream(upstreamUrl);
   try {
-    const pace = { callTimeoutMs: 5000, stallMs: 5000 };
+    const pace = { callTimeoutMs: 60_000, stallMs: 60_000 };
     const client = createUpstreamClient(connection, pace, new AbortController().signal);
     const fids = sampleOf(await knownFids({ client, db }), 1000, Math.random);
     const report = await compareFids(

@@ -19,7 +19,7 @@ let client: UpstreamClient;
 beforeAll(async () => {
   await server.start();
   connection = connectUpstream(server.url);
-  const pace = { callTimeoutMs: 5000, stallMs: 5000 };
+  const pace = { callTimeoutMs: 60_000, stallMs: 60_000 };
   client = createUpstreamClient(connection, pace, new AbortController().signal);
 });
 afterAll(() => {

@@ -80,7 +80,7 @@ test("a second node follows the first, which follows the script: both have its s
 
   const connection = connectUpstream(`http://${hub.address}`);
   cleanup.defer(() => connection.close());
-  const pace = { callTimeoutMs: 5000, stallMs: 5000 };
+  const pace = { callTimeoutMs: 60_000, stallMs: 60_000 };
   const client = createUpstreamClient(connection, pace, new AbortController().signal);
   const fids = await knownFids({ client, db: second.db });
   const report = await compareFids(

@@ -15,7 +15,7 @@ const [httpsUrl = "", grpcUrl = ""] = process.argv.slice(2);
 const connection = connectUpstream(grpcUrl);
 const upstream = createUpstreamClient(
   connection,
-  { callTimeoutMs: 5000, stallMs: 5000 },
+  { callTimeoutMs: 60_000, stallMs: 60_000 },
   new AbortController().signal,
 );
 const outbound = createOutboundClient({
