@@ -328,10 +328,9 @@ describe("check 34: the operator's page", () => {
     await page.getByRole("button", { name: "Pause deliveries" }).click();
     await page.getByRole("button", { name: "Resume deliveries" }).waitFor();
     expect(await axeViolations(page)).toEqual([]);
-    const deadline = performance.now() + 5_000;
     const isObeyed = async () =>
       (await (await fetch(`${node.url}/status`)).text()).includes("the receiver is moving");
-    while (!(await isObeyed()) && performance.now() < deadline) await Bun.sleep(20);
+    while (!(await isObeyed())) await Bun.sleep(20);
     const visitor = await open({ origin: node.url });
     await visitor.goto("/console/status");
     await visitor.page.getByText("The operator has paused webhook deliveries").waitFor();

@@ -27,11 +27,7 @@ async function openStreams(origin: string): Promise<number> {
 
 /** Polls until a number is as expected; the node notices a closed connection a moment later. */
 async function until(read: () => Promise<number>, expected: number): Promise<void> {
-  const giveUpAtMs = performance.now() + 10_000;
-  while ((await read()) !== expected) {
-    if (performance.now() > giveUpAtMs) throw new Error(`${await read()}, not ${expected}`);
-    await Bun.sleep(50);
-  }
+  while ((await read()) !== expected) await Bun.sleep(50);
 }
 
 consoleTest(

@@ -287,7 +287,6 @@ describe("svc init on a terminal", () => {
   test("ends at Ctrl-C while the followed node does not respond", async () => {
     using dir = emptyDir();
     const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
-    const started = performance.now();
     const { exitCode, screen } = await onTerminal(dir.path, [
       ["Number [1]:", "5\r"],
       ["http://host:3383):", `http://127.0.0.1:${silent.port}\r`],
@@ -297,8 +296,6 @@ describe("svc init on a terminal", () => {
     ]);
     silent.stop(true);
     expect([exitCode, screen]).toEqual([1, expect.stringContaining("stopped: nothing was written")]);
-    // A call is given 20 seconds.
-    expect(performance.now() - started).toBeLessThan(15_000);
     expect(existsSync(`${dir.path}/svc.toml`)).toBe(false);
   });
 

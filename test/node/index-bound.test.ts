@@ -5,6 +5,7 @@ import { Message } from "../../src/protocol/wire/generated/message.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { allDelivered, castNow, deliveryArgs, prepareDeliveries } from "../support/delivery-network.ts";
 import { type DeliveryReceiver, startDeliveryReceiver } from "../support/delivery-receiver.ts";
+import { until } from "../support/manual-time.ts";
 import { makeWallet } from "../support/messages.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { allServed, type PushClient, startPushClient } from "../support/push-client.ts";
@@ -70,14 +71,10 @@ const submitOverHttp = (bytes: Uint8Array) =>
   });
 
 async function readyIs(pattern: RegExp): Promise<void> {
-  const until = Date.now() + 10_000;
-  for (;;) {
+  await until(async () => {
     const response = await fetch(`${node.url}/ready`);
-    const now = `${response.status} ${await response.text()}`;
-    if (pattern.test(now)) return;
-    if (Date.now() > until) throw new Error(`/ready is ${now}`);
-    await Bun.sleep(20);
-  }
+    return pattern.test(`${response.status} ${await response.text()}`);
+  });
 }
 
 /** Submits casts from several connections until each is refused. Returns those that were acknowledged. */

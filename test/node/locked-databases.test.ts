@@ -87,19 +87,35 @@ const send = (headers: Record<string, string> = {}) =>
     body: JSON.stringify({ notification }),
   });
 
-/** Sends requests of every kind that needs no write; returns the time of the slowest one, ms. */
-async function readEverything(): Promise<number> {
-  let slowestMs = 0;
-  for (const path of ["/health", "/health", "/ready", "/status", "/metrics", "/v2/svc/user?fid=1"]) {
-    const startedAt = performance.now();
-    const response = await get(path);
-    await response.arrayBuffer();
-    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
-    expect([path, response.status]).toEqual([path, 200]);
+const READS = [
+  "/health",
+  "/ready",
+  "/status",
+  "/metrics",
+  "/v2/svc/user?fid=1",
+  `/v2/svc/feed/user/casts?fid=${FID}`,
+];
+
+/**
+ * Sends a request of every kind that needs no write while one that needs a write waits for the lock. Each has its response before that one
+ * is refused; on a busy machine, not every time.
+ */
+async function readWhileWritesWait(): Promise<void> {
+  for (let left = READS; left.length > 0; ) {
+    let isRefused = false;
+    const refused = signedList().then(() => {
+      isRefused = true;
+    });
+    const early: string[] = [];
+    for (const path of left) {
+      const response = await get(path);
+      await response.arrayBuffer();
+      expect([path, response.status]).toEqual([path, 200]);
+      if (!isRefused) early.push(path);
+    }
+    left = left.filter((path) => !early.includes(path));
+    await refused;
   }
-  const feed = await get(`/v2/svc/feed/user/casts?fid=${FID}`);
-  expect(feed.status).toBe(200);
-  return slowestMs;
 }
 
 test("while another process locks the state, reads succeed, writes return 503, and nothing is lost", async () => {
@@ -113,12 +129,11 @@ test("while another process locks the state, reads succeed, writes return 503, a
     const refused = signedList();
     // The index is written meanwhile: events that are acknowledged here must be delivered later.
     expect(await hub.submit(casts)).toEqual(Array(CASTS).fill(true));
-    expect(await readEverything()).toBeLessThan(2_000);
+    await readWhileWritesWait();
     const response = await refused;
     expect([response.status, Number(response.headers.get("retry-after"))]).toEqual([503, expect.any(Number)]);
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await response.json()).toEqual({ message: expect.stringContaining("in time") });
-    expect(await readEverything()).toBeLessThan(2_000);
     let ready = await get("/ready?for=state");
     while (ready.status === 200) {
       await Bun.sleep(50);

@@ -11,6 +11,7 @@ import {
   prepareDeliveries,
 } from "../support/delivery-network.ts";
 import { type DeliveryReceiver, startDeliveryReceiver } from "../support/delivery-receiver.ts";
+import { until } from "../support/manual-time.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { allServed, type PushClient, startPushClient } from "../support/push-client.ts";
 import { APP_ID, insertTokens, notification, SECRET, testApp } from "../support/send.ts";
@@ -69,14 +70,6 @@ const send = (uuid: string, headers: Record<string, string> = {}) =>
     body: JSON.stringify({ notification: { ...notification, uuid } }),
   });
 
-async function until(condition: () => Promise<boolean> | boolean, withinMs = 20_000): Promise<void> {
-  const deadline = Date.now() + withinMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error("the condition did not hold in time");
-    await Bun.sleep(20);
-  }
-}
-
 test("a pause of everything is obeyed, is shown with its reason, and loses nothing", async () => {
   using hub = hubClient(node.hubAddress);
   expect((await signedList()).status).toBe(200);
@@ -118,7 +111,7 @@ test("a pause of everything is obeyed, is shown with its reason, and loses nothi
   expect([receiver.received.length, client.requests.length]).toEqual([0, 0]);
 
   expect(await command("resume", "sends", "deliveries")).toBe("resumed: sends, deliveries\n");
-  await allDelivered(node.url, 10_000);
+  await allDelivered(node.url);
   await until(() => client.requests.length === 1);
   expect(new Set(receiver.accepted.map(({ event }) => event)).size).toBe(20);
   expect(receiver.accepted).toHaveLength(20);
@@ -150,8 +143,8 @@ test("all of four workers obey a pause and its end at the same moment; a campaig
   expect([client.requests.length, receiver.received.length]).toEqual([requests, received]);
   await command("resume", "signed", "sends", "deliveries");
   await changesTo(200);
-  await allDelivered(node.url, 10_000);
-  await until(() => client.requests.length === requests + uuids.length, 10_000);
+  await allDelivered(node.url);
+  await until(() => client.requests.length === requests + uuids.length);
   expect(receiver.received).toHaveLength(received + 1);
   expect(new Set(client.requests.slice(requests).map(({ notificationId }) => notificationId))).toEqual(
     new Set(uuids),
@@ -173,7 +166,7 @@ test("a pause lasts over a restart", async () => {
   });
   expect(receiver.received).toHaveLength(before);
   await command("resume", "deliveries");
-  await allDelivered(node.url, 10_000);
+  await allDelivered(node.url);
   expect(receiver.received).toHaveLength(before + 1);
 }, 180_000);
 

@@ -119,14 +119,14 @@ describe("the head of a page", () => {
   });
 
   test("50,000 metas and 80,000 nested elements are read in bounded time", () => {
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     const metas = `<meta property="og:image" content="https://x.example/i.png">`.repeat(50_000);
     expect(parse(metas).html.ogImage).toHaveLength(1);
     expect(parse("<template>".repeat(80_000)).html).toEqual({});
     expect(parse(`<meta property="og:title" content="${"&amp;".repeat(40_000)}">`).html.ogTitle?.length).toBe(
       300,
     );
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(8_000);
   });
 
   test("no page makes it throw, and what it finds fits", () => {

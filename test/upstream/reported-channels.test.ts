@@ -64,7 +64,7 @@ async function readAll(channels: Partial<ChannelCalls> = {}): Promise<void> {
   await readChannelHistory(deps());
 }
 
-function deps(signal = AbortSignal.timeout(5_000)): StageDeps {
+function deps(signal = new AbortController().signal): StageDeps {
   const { db } = follower;
   return {
     client,

@@ -409,17 +409,17 @@ fetch(base + "/${key}/bulk"); webhook("https://api.neynar.com/f/app/${key}/event
   ])("a file of half a megabyte of %s takes bounded time", (_, piece) => {
     const lines = piece.repeat(Math.floor(10_000 / piece.length));
     const text = `${sdk}\n${`${lines}\n`.repeat(50)}`;
-    const start = performance.now();
+    const before = process.cpuUsage();
     reportOf({ "a.ts": text });
     // 20 to 500 ms; quadratic time would be minutes.
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(10_000);
   });
 
   test("a file of unterminated comments is not searched for each end", () => {
-    const start = performance.now();
+    const before = process.cpuUsage();
     blankComments("a.ts", `${"<!--".repeat(4_000)}\n`.repeat(60));
     // 30 ms; quadratic time was half a minute.
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(10_000);
   });
 
   test("links, named pipes, large and generated files are not read, and deep folders end", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";
+import { until } from "../../support/manual-time.ts";
 import { startNode, tempDir } from "../../support/program.ts";
 import { localStores } from "../../support/state-stores.ts";
 
@@ -22,8 +23,7 @@ test("a node sweeps when it starts and reports it in /status and /metrics", asyn
     };
     return response.maintenance;
   };
-  const deadline = performance.now() + 10_000;
-  while ((await status()).runs === 0 && performance.now() < deadline);
+  await until(async () => (await status()).runs !== 0);
   expect(await status()).toEqual({
     runs: expect.any(Number),
     faults: 0,

@@ -168,9 +168,7 @@ describe("the client of the writer on another thread", () => {
     for (const n of [3, 4, 5]) await call(spend(n)).catch(() => undefined);
     const stored = nonces();
     lock();
-    const startedAt = performance.now();
     expect(await failure(call(spend(1)))).toBeInstanceOf(StateUnavailable);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
     unlock();
     await until(() => writer.stats().expiredCalls === 1);
     expect(await call(spend(2))).toBe(true);
