@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { Elysia, status } from "elysia";
 import { ApiError } from "../../src/http/errors.ts";
+import { jsonBodyDecoder } from "../../src/http/request/body.ts";
 import { namedByMessage } from "../support/case-name.ts";
 import { type RunningHttp, runHttp } from "../support/http.ts";
 import { brokenRoutes, sampleRoutes, secretText } from "./sample-routes.ts";
@@ -155,6 +157,14 @@ describe("400 names the parameter or the field", () => {
     ]),
   )("POST is 400: %s", async (_name, body, message) => {
     await expectError(await fetch(http.api("/notes"), { method: "POST", body }), 400, message);
+  });
+
+  test("names a misspelt field of an inner object by its path, and suggests only its name", () => {
+    const owner = Type.Object({ name: Type.Optional(Type.String()) }, { additionalProperties: false });
+    const decode = jsonBodyDecoder(Type.Object({ owner }));
+    expect(() => decode(Buffer.from('{"owner":{"nmae":"a"}}'))).toThrow(
+      'unknown field owner.nmae: did you mean "name"?',
+    );
   });
 
   test("rejects invalid UTF-8 as invalid JSON", async () => {
