@@ -29,6 +29,22 @@ export function processDescriptors(): Descriptors | undefined {
   return { cap: limit - free, limit, open };
 }
 
+/** A node at rest has about 50 open, up to a hundred on a large machine. */
+const MIN_LIMIT = 128;
+
+/**
+ * Refuses a limit of descriptors with which a node would start and then never accept a connection.
+ *
+ * @throws UserError
+ */
+export function requireDescriptors(): void {
+  const limit = openFilesLimit() ?? MIN_LIMIT;
+  if (limit >= MIN_LIMIT) return;
+  throw new UserError(
+    `this process may have ${limit} open files, and a node needs at least ${MIN_LIMIT}: raise \`ulimit -n\`, or LimitNOFILE= of its unit`,
+  );
+}
+
 /** Returns the soft limit. Bun raises it to the hard limit at startup. */
 function openFilesLimit(): number | undefined {
   try {

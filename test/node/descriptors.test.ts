@@ -27,6 +27,20 @@ const isUp = (url: string) =>
     () => false,
   );
 
+test("refuses a limit with which it could never accept a connection, before it creates anything", async () => {
+  using dir = tempDir();
+  const program = [...compiledProgram, "--data-dir", dir.path, "serve"];
+  const child = Bun.spawn(["sh", "-c", 'ulimit -n 64 && exec "$@"', "sh", ...program], {
+    env: { PATH: process.env.PATH ?? "", HOME: dir.path },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const errors = await new Response(child.stderr).text();
+  expect(await child.exited).toBe(1);
+  expect(errors).toContain("this process may have 64 open files, and a node needs at least 128");
+  expect(readdirSync(dir.path)).toEqual([]);
+}, 60_000);
+
 test("reserves descriptors when clients open more connections than the limit, and continues afterwards", async () => {
   using dir = tempDir();
   await using node = await startNode({
