@@ -5,6 +5,7 @@ import { hostOfUrl, upstreamUrls } from "../config/upstream-urls.ts";
 import type { SetUp, SetUpStep, SetUpWish } from "../console/setup/set-up.ts";
 import { loadOnce } from "../lib/promises.ts";
 import type { StartWithout } from "../node/console/started-settings.ts";
+import { requireDescriptors } from "../runtime/process.ts";
 import type { CommandContext } from "./context.ts";
 import type { SetUpDeps } from "./init/set-up.ts";
 import { print } from "./output.ts";
@@ -85,6 +86,7 @@ export function registerServe(program: Command, context: CommandContext): void {
         const sources = loaded.sources;
         const running = runService(common, async () => {
           const options = { demo: isDemoWanted, newState, migrate, settingSources: loaded.places, lines };
+          requireDescriptors();
           const served = await serve(common, { ...options, setUp, settingFiles });
           const { consoleFile } = loaded;
           try {

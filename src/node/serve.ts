@@ -18,7 +18,7 @@ import type { PreviewsRpc } from "../previews/rpc.ts";
 import type { FanOut } from "../push/fan-out/fan-out.ts";
 import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";
-import { processDescriptors, requireDescriptors } from "../runtime/process.ts";
+import { processDescriptors } from "../runtime/process.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
 import { SpanCounts } from "../runtime/trace/span-counts.ts";
 import type { ScoreSchedule } from "../scores/schedule.ts";
@@ -59,7 +59,6 @@ import { createDamageReports, scheduleStorageWatch } from "./watch/storage-watch
 export async function serve(base: Common, options: ServeOptions): Promise<Served> {
   const { shutdown } = base;
   const { lines } = options;
-  requireDescriptors();
   const dataDir = openDataDir(base.config.data.dir);
   shutdown.add("data directory", () => dataDir.release());
   const { common: named, nodeId } = commonOfNode(base, dataDir);

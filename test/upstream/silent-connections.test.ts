@@ -11,14 +11,16 @@ import {
   ServerCredentials,
 } from "@grpc/grpc-js";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
-import { connectUpstream } from "../../src/upstream/calls/connection.ts";
+import { connectUpstream, isConnected } from "../../src/upstream/calls/connection.ts";
 import { limitHandshake } from "../../src/upstream/calls/handshake-limit.ts";
 import { createCertificateAuthority } from "../support/certificates.ts";
 
-/** A peer whose first connection stays open and silent, as that of a paused machine that then vanishes. All others are served. */
+/** A peer whose first connection stays open and silent, as that of a paused machine that then vanishes. All others are served. The second one outlives the
+ * limit. */
 
 const authority = createCertificateAuthority();
 const { cert, key } = authority.issue(["localhost"]);
+const LIMIT_MS = 100;
 const RETRY = { retryMs: 10, maxRetryMs: 20 };
 let stack: AsyncDisposableStack;
 beforeEach(() => {
@@ -26,15 +28,12 @@ beforeEach(() => {
 });
 afterEach(() => stack.disposeAsync());
 
+/** Starts a hub whose responses take four times as long as a connection may be silent. */
 async function startHub(security: ServerCredentials): Promise<number> {
   const server = new Server();
-  server.addService(
-    { getInfo: HubServiceService.getInfo },
-    {
-      getInfo: (_: unknown, respond: (fault: null, info: GetInfoResponse) => void) =>
-        respond(null, GetInfoResponse.fromPartial({ version: "1" })),
-    },
-  );
+  const getInfo = (_: unknown, respond: (fault: null, info: GetInfoResponse) => void) =>
+    void setTimeout(() => respond(null, GetInfoResponse.fromPartial({ version: "1" })), 4 * LIMIT_MS);
+  server.addService({ getInfo: HubServiceService.getInfo }, { getInfo });
   stack.defer(() => server.forceShutdown());
   return new Promise((resolve) => server.bindAsync("127.0.0.1:0", security, (_, port) => resolve(port)));
 }
@@ -60,7 +59,8 @@ async function startPeer(hubPort: number, keepSilent: (socket: Socket) => void) 
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   stack.defer(() => void server.close());
-  return { port: (server.address() as AddressInfo).port, ended: ended.promise };
+  const { port } = server.address() as AddressInfo;
+  return { port, ended: ended.promise, connections: () => connections };
 }
 
 /** Calls until there is a response. */
@@ -87,17 +87,20 @@ const drain = (socket: Socket) => void socket.resume();
 describe("a peer whose first connection stays silent is called again, and the connection is closed", () => {
   test("over HTTP", async () => {
     const peer = await startPeer(await startHub(ServerCredentials.createInsecure()), drain);
-    const client = connectUpstream(`http://127.0.0.1:${peer.port}`, { ...RETRY, handshakeMs: 50 });
+    const client = connectUpstream(`http://127.0.0.1:${peer.port}`, { ...RETRY, handshakeMs: LIMIT_MS });
     expect((await infoOf(client)).version).toBe("1");
     await peer.ended;
+    expect(peer.connections()).toBe(2);
   });
 
   const overTls = (port: number) => {
     const trusted: ChannelCredentials = credentials.createSsl(Buffer.from(authority.ca));
-    return new Client(`localhost:${port}`, limitHandshake(trusted, 200), {
+    const limited = limitHandshake(trusted, LIMIT_MS, () => isConnected(client));
+    const client = new Client(`localhost:${port}`, limited, {
       "grpc.initial_reconnect_backoff_ms": RETRY.retryMs,
       "grpc.max_reconnect_backoff_ms": RETRY.maxRetryMs,
     });
+    return client;
   };
   const hubOverTls = () =>
     startHub(
@@ -108,6 +111,7 @@ describe("a peer whose first connection stays silent is called again, and the co
     const peer = await startPeer(await hubOverTls(), drain);
     expect((await infoOf(overTls(peer.port))).version).toBe("1");
     await peer.ended;
+    expect(peer.connections()).toBe(2);
   });
 
   test("after the TLS handshake", async () => {
@@ -126,5 +130,6 @@ describe("a peer whose first connection stays silent is called again, and the co
     });
     expect((await infoOf(overTls(peer.port))).version).toBe("1");
     await peer.ended;
+    expect(peer.connections()).toBe(2);
   });
 });

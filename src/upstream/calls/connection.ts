@@ -49,7 +49,8 @@ export function connectUpstream(
   const port = ownPort || (isTls ? 443 : 80);
   const security = isTls ? credentials.createSsl(null, null, null, STRICT_TLS) : credentials.createInsecure();
   const target = address === undefined ? hostname : address.includes(":") ? `[${address}]` : address;
-  return new Client(`${target}:${port}`, limitHandshake(security, handshakeMs), {
+  const limited = limitHandshake(security, handshakeMs, () => isConnected(client));
+  const client = new Client(`${target}:${port}`, limited, {
     ...(address !== undefined && {
       "grpc.default_authority": `${hostname}:${port}`,
       ...(isTls && { "grpc.ssl_target_name_override": hostname }),
@@ -67,6 +68,7 @@ export function connectUpstream(
     "grpc.enable_http_proxy": 0,
     "grpc.service_config_disable_resolution": 1,
   });
+  return client;
 }
 
 /** Reports whether the connection is open, which it is while a call runs on it that the peer has not ended. */
