@@ -57,6 +57,16 @@ export async function record(
   );
 }
 
+/**
+ * Returns why a call of a run was refused. Not by `rejects`, which runs a loop of its own until the promise settles: after other files of
+ * the process, the immediate of the writer did not run in it.
+ */
+const lossOf = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (cause) => (cause instanceof RunLost ? cause.why : cause),
+  );
+
 /** The guarantees of every implementation of the campaign store and the notification ledger. */
 export function campaignStoresContract(
   name: string,
@@ -331,8 +341,7 @@ export function campaignStoresContract(
         () => settle(former, [served(2)]),
         () => ledger.setNotAttempted(former, "host", { excluded: 4 }),
       ];
-      for (const attempt of attempts)
-        await expect(attempt()).rejects.toMatchObject({ name: "RunLost", why: "taken" });
+      for (const attempt of attempts) expect(await lossOf(attempt())).toBe("taken");
       expect(await campaigns.end(former, "completed", 100)).toBe("taken");
       await campaigns.release(former, 1_000_000);
       expect(await campaigns.find(former.campaignId)).toEqual(before);
@@ -352,8 +361,7 @@ export function campaignStoresContract(
         () => ledger.setNotAttempted(work, "host", { excluded: 4 }),
       ];
       // Also the second time: calls of a lost run may still be on their way.
-      for (const attempt of [...attempts, ...attempts])
-        await expect(attempt()).rejects.toMatchObject({ name: "RunLost", why: "undone" });
+      for (const attempt of [...attempts, ...attempts]) expect(await lossOf(attempt())).toBe("undone");
       for (let nth = 0; nth < 2; nth++) expect(await campaigns.end(work, "completed", 100)).toBe("undone");
       expect(await campaigns.find(work.campaignId)).toMatchObject({
         status: "running",
@@ -369,7 +377,7 @@ export function campaignStoresContract(
       const { campaigns, campaign, claim, clock } = await start();
       const work = await campaign();
       await campaigns.release(work, 5_000);
-      await expect(claim(work, [1])).rejects.toBeInstanceOf(RunLost);
+      expect(await lossOf(claim(work, [1]))).toBe("taken");
       expect(await campaigns.waiting()).toEqual({ count: 1, oldestCreatedAt: 100 });
       clock.setSecs(104);
       expect(await campaigns.take(roomBeside(), 104)).toEqual([]);
