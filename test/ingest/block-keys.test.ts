@@ -306,6 +306,18 @@ describe("messages of blocks", () => {
     expect(corrections().slice(0, 3)).toEqual([undefined, undefined, undefined]);
   });
 
+  test("change the trie no earlier than their block, so that a compact state deletes nothing of the block after it", () => {
+    block(merge(follow), [follow, true]);
+    const again = packBytes([encodeKeyRecord({ kind: "key", key: keyOf(follow), isPresent: true })]);
+    const parts = [
+      { number: 9, time: DEFAULT_NOW_SECS, ops: 1 },
+      { number: 10, time: DEFAULT_NOW_SECS, ops: 1, keyRecords: again },
+    ];
+    const blocks = { ...BLOCK, first: 9, last: 10, parts };
+    index.apply({ ops: [merge(state), { ...merge(follow), kind: "put" }], followsKeys: true, blocks });
+    expect(corrections().slice(0, 3)).toEqual([undefined, undefined, undefined]);
+  });
+
   test("that the index has replaced already are in the trie until their block says that they are deleted", () => {
     // The rows are ahead of the trie.
     index.apply({ ops: [{ ...merge(second), kind: "put" }], followsKeys: true });

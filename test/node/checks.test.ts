@@ -445,11 +445,11 @@ const PAIRS: Readonly<
     endpoint.failed("connection refused");
     const failing = endpoint.isRefused && endpoint.reason;
     endpoint.delivered();
-    const after = endpoint.reason;
+    const after = endpoint.isRefused || endpoint.reason;
     endpoint.refuse("it sent a block of another network");
     advance(24 * 3_600_000);
     endpoint.answered(followed.answer, 0);
-    return [failing, after ?? endpoint.reason];
+    return [failing, after || endpoint.isRefused || endpoint.reason];
   },
 
   async upstream_failing() {

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { createUpstreamWatch, type UpstreamWatch } from "../../src/node/threads/upstream-watch.ts";
+import {
+  createUpstreamWatch,
+  scheduleUpstreamWatch,
+  type UpstreamWatch,
+} from "../../src/node/threads/upstream-watch.ts";
 import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
 import { statusOf } from "../../src/runtime/figures/figures.ts";
 import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
@@ -8,6 +12,7 @@ import { upstreamFigures } from "../../src/upstream/figures/figures.ts";
 import type { UpstreamProgress } from "../../src/upstream/follow/progress.ts";
 import { ManualClock } from "../support/clock.ts";
 import { logTo } from "../support/log.ts";
+import { until } from "../support/manual-time.ts";
 
 const backfill: UpstreamProgress = {
   isConnected: true,
@@ -191,4 +196,28 @@ test("the lag of a proof counts the blocks applied since, of shards that were pr
   const lines = (await registry.metrics()).split("\n");
   const lags = lines.filter((line) => line.includes("trust_proof_lag_blocks{"));
   expect(lags).toEqual(['svc_trust_proof_lag_blocks{shard="1",roots="sample"} 30']);
+});
+
+test("all threads learn that the index is behind, and that it is not any more", async () => {
+  const signals = { isBehind: false };
+  let behind: string | undefined = "a shard is behind";
+  let polls = 0;
+  const stop = scheduleUpstreamWatch(
+    {
+      behindReason: () => behind,
+      finish: () => {},
+      async poll() {
+        polls++;
+      },
+    } as UpstreamWatch,
+    signals,
+  );
+  expect(signals.isBehind).toBe(true);
+  behind = undefined;
+  await until(() => !signals.isBehind);
+  behind = "the worker does not respond";
+  await until(() => signals.isBehind && polls > 2);
+  behind = undefined;
+  await until(() => !signals.isBehind);
+  stop();
 });

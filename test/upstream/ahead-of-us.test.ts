@@ -153,6 +153,24 @@ test("check 25: an announced switch that the program has no date for is shown, a
   expect(await announce(0)).toBeUndefined();
 });
 
+test("an announced switch without a date is shown until the upstream announces it no more", async () => {
+  using db = openIndexInMemory();
+  const watch = new EngineWatch(db, engineSchedule(NETWORK, []));
+  const done = new AbortController();
+  const shown: unknown[] = [];
+  const announced = [1_790_000_000, 0];
+  const client = {
+    async info() {
+      shown.push(watch.progress().unknownAt);
+      const next = announced.shift();
+      if (announced.length === 0) done.abort();
+      return { nextEngineVersionTimestamp: next };
+    },
+  };
+  await watch.run(client as never, { engineCheckMs: 1 } as never, done.signal, () => undefined);
+  expect([...shown, watch.progress().unknownAt]).toEqual([undefined, 1_790_000_000, undefined]);
+});
+
 test("check 25: a node that has met unknown records is degraded, and names their types and numbers", () => {
   const unknown = [{ kind: "message", number: 99, seen: 3, dropped: 0, lastAt: 1 }];
   expect(

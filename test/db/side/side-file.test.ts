@@ -148,6 +148,7 @@ describe("a side file", () => {
     now.ms += 60_000;
     add("c");
     expect(texts()).toEqual(["a", "c"]);
+    expect(file.fault()).toBeUndefined();
     expect(lines).toEqual([
       "A side file cannot be used; the node works without it",
       "Uses a side file again",
