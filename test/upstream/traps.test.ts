@@ -565,8 +565,11 @@ describe("fnames that the node leaves out of the list of their fid", () => {
     scene.join(1, 2, 3, 4, 5);
     play(scene);
     await scene.follow();
+    // Neither shown, nor all listed.
+    scene.happens(name("third1", 1, 0, at(200)), name("fourth1", 1, 0, at(210)));
+    await scene.settle();
     const before = [1, 2, 3].map((fid) => namesOf(scene, fid));
-    expect(before).toEqual([["name1", "second1"], ["name2"], ["name3"]]);
+    expect(before).toEqual([["fourth1", "name1", "second1", "third1"], ["name2"], ["name3"]]);
     await scene.index.stop();
     scene.happens(cast(1, "in a block"), cast(2, "that the log"), cast(3, "no longer has"));
     scene.passes(70);

@@ -5,6 +5,8 @@ import { createOwners } from "../../../src/auth/owners/owners.ts";
 import { createVerify } from "../../../src/auth/verify.ts";
 import { serviceNames } from "../../../src/config/names.ts";
 import { confirmedEventsOf } from "../../../src/db/index/confirmed-events.ts";
+import { putShardProof, shardProof } from "../../../src/db/index/trie/shard-proofs.ts";
+import { shardOfFid } from "../../../src/protocol/network/shard.ts";
 import { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import { peopleFromIndex } from "../../../src/sign-in/people.ts";
 import { ManualClock } from "../../support/clock.ts";
@@ -274,6 +276,15 @@ describe("whose custody counts with three upstreams", () => {
     using node = operations(followed);
     expect(await node.signedBy(seller)).toBe(FID);
     expect(await node.signedBy(seller, NEXT_FID)).toBe(waits);
+    // An index that differs from the signed state may lack an event.
+    const shard = shardOfFid(FID, 2);
+    const proof = shardProof(followed.db, shard);
+    putShardProof(followed.db, shard, { ...proof, mismatchHeight: 79 });
+    await followed.stop();
+    followed.start();
+    await followed.until(() => followed.active() === followed.nodes[0]);
+    expect(await node.signedBy(seller)).toBe(waits);
+    putShardProof(followed.db, shard, proof);
     followed.clock.advanceSecs(86_401);
     await followed.stop();
     followed.start();
