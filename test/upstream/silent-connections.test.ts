@@ -12,7 +12,7 @@ import {
 } from "@grpc/grpc-js";
 import { GetInfoResponse, HubServiceService } from "../../src/protocol/wire/generated/hub.ts";
 import { connectUpstream, isConnected } from "../../src/upstream/calls/connection.ts";
-import { limitHandshake } from "../../src/upstream/calls/handshake-limit.ts";
+import { type HandshakeTimer, limitHandshake } from "../../src/upstream/calls/handshake-limit.ts";
 import { createCertificateAuthority } from "../support/certificates.ts";
 
 /** A peer whose first connection stays open and silent, as that of a paused machine that then vanishes. All others are served. The second one outlives the
@@ -20,7 +20,6 @@ import { createCertificateAuthority } from "../support/certificates.ts";
 
 const authority = createCertificateAuthority();
 const { cert, key } = authority.issue(["localhost"]);
-const LIMIT_MS = 100;
 const RETRY = { retryMs: 10, maxRetryMs: 20 };
 let stack: AsyncDisposableStack;
 beforeEach(() => {
@@ -28,11 +27,24 @@ beforeEach(() => {
 });
 afterEach(() => stack.disposeAsync());
 
-/** Starts a hub whose responses take four times as long as a connection may be silent. */
+/** Ends the time of each connection so far. */
+let endTimes: () => void;
+let startTimer: HandshakeTimer;
+beforeEach(() => {
+  const timers: (() => void)[] = [];
+  startTimer = (onLate) => void timers.push(onLate);
+  endTimes = () => {
+    for (const end of timers.splice(0)) end();
+  };
+});
+
+/** Starts a hub that ends the time of the connection before it responds. */
 async function startHub(security: ServerCredentials): Promise<number> {
   const server = new Server();
-  const getInfo = (_: unknown, respond: (fault: null, info: GetInfoResponse) => void) =>
-    void setTimeout(() => respond(null, GetInfoResponse.fromPartial({ version: "1" })), 4 * LIMIT_MS);
+  const getInfo = (_: unknown, respond: (fault: null, info: GetInfoResponse) => void) => {
+    endTimes();
+    setImmediate(() => respond(null, GetInfoResponse.fromPartial({ version: "1" })));
+  };
   server.addService({ getInfo: HubServiceService.getInfo }, { getInfo });
   stack.defer(() => server.forceShutdown());
   return new Promise((resolve) => server.bindAsync("127.0.0.1:0", security, (_, port) => resolve(port)));
@@ -82,12 +94,13 @@ async function infoOf(client: Client): Promise<GetInfoResponse> {
   }
 }
 
-const drain = (socket: Socket) => void socket.resume();
+/** Keeps a connection open and silent. Its time ends once the client waits for a response. */
+const drain = (socket: Socket) => void socket.on("data", () => endTimes());
 
 describe("a peer whose first connection stays silent is called again, and the connection is closed", () => {
   test("over HTTP", async () => {
     const peer = await startPeer(await startHub(ServerCredentials.createInsecure()), drain);
-    const client = connectUpstream(`http://127.0.0.1:${peer.port}`, { ...RETRY, handshakeMs: LIMIT_MS });
+    const client = connectUpstream(`http://127.0.0.1:${peer.port}`, { ...RETRY, startTimer });
     expect((await infoOf(client)).version).toBe("1");
     await peer.ended;
     expect(peer.connections()).toBe(2);
@@ -95,7 +108,7 @@ describe("a peer whose first connection stays silent is called again, and the co
 
   const overTls = (port: number) => {
     const trusted: ChannelCredentials = credentials.createSsl(Buffer.from(authority.ca));
-    const limited = limitHandshake(trusted, LIMIT_MS, () => isConnected(client));
+    const limited = limitHandshake(trusted, startTimer, () => isConnected(client));
     const client = new Client(`localhost:${port}`, limited, {
       "grpc.initial_reconnect_backoff_ms": RETRY.retryMs,
       "grpc.max_reconnect_backoff_ms": RETRY.maxRetryMs,
@@ -117,7 +130,7 @@ describe("a peer whose first connection stays silent is called again, and the co
   test("after the TLS handshake", async () => {
     const silent = createTlsServer({ cert, key, ALPNProtocols: ["h2"] }, (socket) => {
       socket.on("error", () => {});
-      socket.resume();
+      drain(socket);
     });
     silent.listen(0, "127.0.0.1");
     await once(silent, "listening");

@@ -12,7 +12,7 @@ import { programName, version } from "../../version.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../timings.ts";
 import type { CallRate } from "./call-rate.ts";
 import { BoundedReader } from "./decode/bounded-reader.ts";
-import { limitHandshake } from "./handshake-limit.ts";
+import { type HandshakeTimer, handshakeTimer, limitHandshake } from "./handshake-limit.ts";
 import { peerErrorOf } from "./peer.ts";
 import { ResponseStream } from "./response-stream.ts";
 
@@ -28,7 +28,7 @@ const HANDSHAKE_MS = 20_000;
  * @param options.address the host's address, if it was looked up before: no other address is called.
  * @param options.contact how the operator of the called node can reach this node's operator (`upstream.contact`). Default:
  * not sent.
- * @param options.handshakeMs how long a new connection may send nothing.
+ * @param options.startTimer how long a new connection may send nothing. Default: 20 seconds.
  */
 export function connectUpstream(
   url: string,
@@ -37,11 +37,11 @@ export function connectUpstream(
     maxRetryMs = DEFAULT_TIMINGS.maxRetryMs,
     contact = "",
     address,
-    handshakeMs = HANDSHAKE_MS,
+    startTimer = handshakeTimer(HANDSHAKE_MS),
   }: Partial<Pick<Timings, "retryMs" | "maxRetryMs">> & {
     readonly contact?: string;
     readonly address?: string | undefined;
-    readonly handshakeMs?: number;
+    readonly startTimer?: HandshakeTimer;
   } = {},
 ): Client {
   const { protocol, hostname, port: ownPort } = new URL(url);
@@ -49,7 +49,7 @@ export function connectUpstream(
   const port = ownPort || (isTls ? 443 : 80);
   const security = isTls ? credentials.createSsl(null, null, null, STRICT_TLS) : credentials.createInsecure();
   const target = address === undefined ? hostname : address.includes(":") ? `[${address}]` : address;
-  const limited = limitHandshake(security, handshakeMs, () => isConnected(client));
+  const limited = limitHandshake(security, startTimer, () => isConnected(client));
   const client = new Client(`${target}:${port}`, limited, {
     ...(address !== undefined && {
       "grpc.default_authority": `${hostname}:${port}`,

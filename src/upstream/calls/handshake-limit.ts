@@ -1,6 +1,13 @@
 import type { Socket } from "node:net";
 import type { ChannelCredentials } from "@grpc/grpc-js";
 
+/** Calls back when a connection has had its time. */
+export type HandshakeTimer = (onLate: () => void) => void;
+
+export function handshakeTimer(limitMs: number): HandshakeTimer {
+  return (onLate) => void setTimeout(onLate, limitMs).unref();
+}
+
 /**
  * Limits the time from the TCP connection to the first bytes of HTTP/2. grpc-js waits for these without a limit, and it makes no other
  * connection meanwhile: a peer that is paused after its kernel has accepted the connection, and then vanishes, would never be called again.
@@ -10,7 +17,7 @@ import type { ChannelCredentials } from "@grpc/grpc-js";
  */
 export function limitHandshake(
   credentials: ChannelCredentials,
-  limitMs: number,
+  startTimer: HandshakeTimer,
   isReady: () => boolean,
 ): ChannelCredentials {
   const create = credentials._createSecureConnector.bind(credentials);
@@ -24,12 +31,12 @@ export function limitHandshake(
         const late = Promise.withResolvers<never>();
         // The decrypted connection, once there is one.
         let opened: Socket | undefined;
-        const timer = setTimeout(() => {
+        startTimer(() => {
           if (isReady()) return;
-          if (opened === undefined) late.reject(new Error(`no TLS handshake within ${limitMs} ms`));
-          else opened.destroy(new Error(`no HTTP/2 within ${limitMs} ms of the connection`));
-        }, limitMs);
-        timer.unref();
+          const fault = new Error("the peer has sent nothing since the connection");
+          if (opened === undefined) late.reject(fault);
+          else opened.destroy(fault);
+        });
         const connecting = connector.connect(socket).then((result) => {
           opened = result.socket;
           return result;
