@@ -76,3 +76,11 @@ test("the recovery address is read from the newest event that names one", async 
   const rows = await rowsReadBy(() => expect(facts.recoveryOf(FID)).toEqual(stranger));
   expect(rows).toBe(1);
 });
+
+test("a further registry event of such an fid is merged without reading the others", async () => {
+  using other = startTestNode();
+  const rowsOfMerge = async (at: TestNode, block: number) =>
+    rowsRead(at.db, () => at.ingestEvent(recoveryEvent(FID, stranger, { block })));
+  other.ingestEvent(registerEvent(FID, owner, { block: 1 }));
+  expect(await rowsOfMerge(node, 9_000)).toBe(await rowsOfMerge(other, 9_000));
+});

@@ -20,6 +20,20 @@ const newestOfFid = statement<{ bytes: Uint8Array }, [type: number, fid: number,
   `SELECT bytes FROM on_chain_events WHERE type = ? AND fid = ?
    ORDER BY block_number DESC, log_index DESC LIMIT ?`,
 );
+const newestPosition = statement<{ blockNumber: number; logIndex: number }, [type: number, fid: number]>(
+  "project.on-chain.newest-position",
+  `SELECT block_number AS blockNumber, log_index AS logIndex FROM on_chain_events WHERE type = ? AND fid = ?
+   ORDER BY block_number DESC, log_index DESC LIMIT 1`,
+);
+const fidRow = statement<Registration, [fid: number]>(
+  "project.fids.get",
+  "SELECT custody, registered_at AS registeredAt FROM fids WHERE fid = ?",
+);
+const signerRow = statement<KeyState, [fid: number, key: Uint8Array]>(
+  "project.signers.get",
+  `SELECT state, key_type AS keyType, metadata_type AS metadataType, request_fid AS requestFid, added_at AS addedAt
+   FROM signers WHERE fid = ? AND key = ?`,
+);
 const putFid = statement<unknown, [fid: number, custody: Uint8Array | null, registeredAt: number | null]>(
   "project.fids.put",
   `INSERT INTO fids (fid, custody, registered_at) VALUES (?1, ?2, ?3)
@@ -59,17 +73,33 @@ const dropPro = statement<unknown, [fid: number]>(
 );
 
 /**
- * Recomputes the state of an fid from its events of one kind after one was added or removed. The order of arrival does not
- * matter.
+ * Updates the state of an fid after one of its events was added or removed. The order of arrival does not matter. An event after all
+ * others of its kind, as the chain sends them, continues the present state, because an owner can cause thousands of events. Otherwise, the
+ * state is recomputed from all events of the kind.
  */
 export function foldOnChainEvents(db: IndexDatabase, changed: OnChainEvent): void {
   const { type, fid } = changed;
   db.invalidations.user(fid);
-  if (type === OnChainEventType.EVENT_TYPE_ID_REGISTER) foldRegistry(db, fid, onChainEventsOf(db, type, fid));
+  if (type === OnChainEventType.EVENT_TYPE_ID_REGISTER) {
+    if (isNewest(db, changed)) putRegistration(db, fid, nextRegistration(db.get(fidRow, fid), changed));
+    else foldRegistry(db, fid, onChainEventsOf(db, type, fid));
+  }
   if (type === OnChainEventType.EVENT_TYPE_SIGNER && changed.body?.$case === "signerEventBody") {
-    foldSigner(db, fid, canonicalKey(changed.body.value.key), onChainEventsOf(db, type, fid));
+    const { key: sent, eventType } = changed.body.value;
+    const key = canonicalKey(sent);
+    const before = db.get(signerRow, fid, key);
+    // What precedes a first add is of no consequence for the key.
+    const isEnough = before !== undefined || eventType === SignerEventType.SIGNER_EVENT_TYPE_ADD;
+    if (isEnough && isNewest(db, changed)) putKeyState(db, fid, key, nextKeyState(before, changed));
+    else foldSigner(db, fid, key, onChainEventsOf(db, type, fid));
   }
   if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) foldPro(db, fid, onChainEventsOf(db, type, fid));
+}
+
+/** Reports whether the index has an event, and none of its kind and fid after it. */
+function isNewest(db: IndexDatabase, { type, fid, blockNumber, logIndex }: OnChainEvent): boolean {
+  const newest = db.get(newestPosition, type, fid);
+  return newest?.blockNumber === blockNumber && newest.logIndex === logIndex;
 }
 
 /** Returns the events of one type of an fid, in chain order. */
@@ -100,17 +130,18 @@ export interface Registration {
 
 /** Returns the registration from the id-registry events of an fid in chain order: custody is the `to` of the latest register or transfer. */
 export function registrationOf(events: readonly OnChainEvent[]): Registration {
-  let custody: Uint8Array | null = null;
-  let registeredAt: number | null = null;
-  for (const event of events) {
-    if (event.body?.$case !== "idRegisterEventBody") continue;
-    const { eventType, to } = event.body.value;
-    if (eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_CHANGE_RECOVERY) continue;
-    custody = to;
-    if (eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER)
-      registeredAt ??= event.blockTimestamp;
-  }
-  return { custody, registeredAt };
+  return events.reduce<Registration>(nextRegistration, NOT_REGISTERED);
+}
+
+const NOT_REGISTERED: Registration = { custody: null, registeredAt: null };
+
+/** Returns the registration of an fid after one of its id-registry events. */
+function nextRegistration(before: Registration = NOT_REGISTERED, event: OnChainEvent): Registration {
+  if (event.body?.$case !== "idRegisterEventBody") return before;
+  const { eventType, to } = event.body.value;
+  if (eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_CHANGE_RECOVERY) return before;
+  const isRegister = eventType === IdRegisterEventType.ID_REGISTER_EVENT_TYPE_REGISTER;
+  return { custody: to, registeredAt: before.registeredAt ?? (isRegister ? event.blockTimestamp : null) };
 }
 
 function foldRegistry(db: IndexDatabase, fid: number, events: OnChainEvent[]): void {
