@@ -41,8 +41,14 @@ function run(program) {
   for (const signal of ENDING_SIGNALS) process.on(signal, end);
   // npm sends SIGTERM to the shell between itself and this process. The shell neither forwards it nor waits.
   const parent = process.ppid;
-  if (process.env.npm_command !== undefined)
-    setInterval(() => process.ppid === parent || end("SIGTERM"), POLL_INTERVAL_MS).unref();
+  if (process.env.npm_command !== undefined) {
+    const poll = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(poll);
+      // After Ctrl-C, npm ends before a program that is still shutting down.
+      if (lastSignalMs === Number.NEGATIVE_INFINITY) end("SIGTERM");
+    }, POLL_INTERVAL_MS).unref();
+  }
   process.on("SIGWINCH", () => child.kill("SIGWINCH"));
   process.on("SIGCONT", () => child.kill("SIGCONT"));
   process.on("SIGTSTP", () => {

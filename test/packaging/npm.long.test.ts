@@ -324,6 +324,31 @@ describe.skipIf(!hasNpm)("the launcher", () => {
     expect(await child.exited).toBe(3);
   });
 
+  test("signals the program once when the shell of npm has ended, however long the program shuts down", async () => {
+    const program = join(folder, "shuts-down-slowly.ts");
+    writeFileSync(
+      program,
+      `#!${process.execPath}
+      process.on("SIGTERM", () => {
+        console.log("SIGTERM");
+        setTimeout(() => process.exit(), 500);
+      });
+      setInterval(() => {}, 1e6);
+      console.log("ready");`,
+      { mode: 0o755 },
+    );
+    // Looks for its parent all the time, seconds apart by its clock.
+    const faster = "let ms = 0; performance.now = () => (ms += 5_000); const every = setInterval; globalThis.setInterval = (run) => every(run, 1);";
+    const launcher = [...preloading(faster), join(modules, "node/launcher.mjs")];
+    const { child, lines } = start(["sh", "-c", '"$@" & wait', "sh", ...launcher], {
+      SVC_BINARY: program,
+      npm_command: "exec",
+    });
+    expect(await next(lines)).toBe("ready");
+    child.kill("SIGKILL");
+    expect(await Array.fromAsync(lines)).toEqual(["SIGTERM"]);
+  });
+
   test("leaves no program when it is killed by kill -9", async () => {
     const serve = [
       "--data-dir",
