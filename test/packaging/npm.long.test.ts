@@ -338,7 +338,8 @@ describe.skipIf(!hasNpm)("the launcher", () => {
       { mode: 0o755 },
     );
     // Looks for its parent all the time, seconds apart by its clock.
-    const faster = "let ms = 0; performance.now = () => (ms += 5_000); const every = setInterval; globalThis.setInterval = (run) => every(run, 1);";
+    const faster =
+      "let ms = 0; performance.now = () => (ms += 5_000); const every = setInterval; globalThis.setInterval = (run) => every(run, 1);";
     const launcher = [...preloading(faster), join(modules, "node/launcher.mjs")];
     const { child, lines } = start(["sh", "-c", '"$@" & wait', "sh", ...launcher], {
       SVC_BINARY: program,

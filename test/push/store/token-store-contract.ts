@@ -159,7 +159,7 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => P
         }),
         { numRuns: 60 },
       );
-    });
+    }, 300_000);
 
     test("pages of every size join to the whole list, also while rows are added and deleted", async () => {
       const { store } = await start("x", "other");
