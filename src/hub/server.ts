@@ -10,6 +10,8 @@ import { DUPLICATE_CODE, type SubmitResult } from "../writes/network.ts";
 import { internalFault, toServiceError } from "./grpc-errors.ts";
 import { createOwnMethods, type OwnMethods } from "./own-methods.ts";
 import type { RawService } from "./raw-service.ts";
+import { OrderedConnection } from "./receive/ordered-connection.ts";
+import { ReceiveOrder } from "./receive/receive-order.ts";
 import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
 import type { HubReply, HubRpc, HubStats } from "./rpc.ts";
 import { CallStats } from "./running-call.ts";
@@ -68,6 +70,7 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
   limitHeaderLists(server);
   const { services, rpc } = createHub(context);
   for (const service of services) server.addService(service.definition, service.implementation);
+  const order = new ReceiveOrder();
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
     /** Closes the connection of a client that has too many: it may keep each open, without a call, as long as it responds to pings. */
@@ -80,8 +83,13 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
       const place = budgets.hubConnections.open(bucket, share);
       if (place.grow(1) !== undefined) return void socket.destroy();
       socket.once("close", () => place.end());
-      connections.injectConnection(socket);
-      socket.resume();
+      const connection = new OrderedConnection(socket, {
+        order,
+        key: clients.isProxy(socket.remoteAddress) ? socket : bucket,
+        unsent: budgets.hubResponses.open(bucket, share),
+        stallTimeoutMs: receiveLimits.respondTimeoutMs,
+      });
+      connections.injectConnection(connection);
     },
     /** The methods for other threads. */
     rpc,

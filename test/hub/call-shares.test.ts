@@ -69,31 +69,39 @@ test("a client with as many calls as its share, which it does not read, loses th
   await until(() => calls.use().held === 0);
 });
 
-/** The frames that begin a call, without a client that would close its end by itself. */
-function rawCall(): Buffer {
-  return Buffer.concat([
-    opening(),
-    frame("headers", END_HEADERS, 1, callHeaders("/HubService/GetInfo", hub.address)),
-    frame("data", END_STREAM, 1, EMPTY),
+/** The frames that begin calls, without a client that would close its end by itself. */
+function rawCalls(count: number): Buffer {
+  const headers = callHeaders("/HubService/GetInfo", hub.address);
+  const frames = Array.from({ length: count }, (_, n) => [
+    frame("headers", END_HEADERS, 2 * n + 1, headers),
+    frame("data", END_STREAM, 2 * n + 1, EMPTY),
   ]);
+  return Buffer.concat([opening(), ...frames.flat()]);
 }
 
-test("the node closes the socket of the lost connection itself, so that no call waits without end and no descriptor stays taken", async () => {
-  {
-    using first = closedConnection();
-    for (let n = 0; n < 10; n += 1) begin(first);
-    await until(() => calls.use().held === 10);
-    const [host = "", port = ""] = hub.address.split(":");
-    const socket = connectSocket({ host, port: Number(port), allowHalfOpen: true });
-    socket.on("error", () => undefined);
-    const closed = new Promise((resolve) => socket.once("close", resolve));
-    socket.resume();
-    socket.write(rawCall());
-    await closed;
-    expect(calls.use().held).toBe(10);
-  }
-  await until(() => calls.use().held === 0);
-});
+test.each([
+  { held: 10, sent: 1 },
+  // The calls within the share are running when the connection is lost.
+  { held: 5, sent: 100 },
+])(
+  "the node closes the socket of the lost connection itself, so that no call waits without end and no descriptor stays taken: %p",
+  async ({ held, sent }) => {
+    {
+      using first = closedConnection();
+      for (let n = 0; n < held; n += 1) begin(first);
+      await until(() => calls.use().held === held);
+      const [host = "", port = ""] = hub.address.split(":");
+      const socket = connectSocket({ host, port: Number(port), allowHalfOpen: true });
+      socket.on("error", () => undefined);
+      const closed = new Promise((resolve) => socket.once("close", resolve));
+      socket.resume();
+      socket.write(rawCalls(sent));
+      await closed;
+      await until(() => calls.use().held === held);
+    }
+    await until(() => calls.use().held === 0);
+  },
+);
 
 test("behind a proxy the call is refused, and the connection, which has the calls of others, stays", async () => {
   using proxy = closedConnection();

@@ -4,7 +4,7 @@
 export const opening = (): Buffer =>
   Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame("settings", 0, 0)]);
 
-export const FRAME_TYPES = { data: 0, headers: 1, reset: 3, settings: 4 } as const;
+export const FRAME_TYPES = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6 } as const;
 export const END_STREAM = 1;
 export const END_HEADERS = 4;
 const FRAME_HEAD_BYTES = 9;
