@@ -4,6 +4,8 @@ import { setImmediate } from "node:timers";
 import type { Hold } from "../../admission/budget.ts";
 import type { ReceiveOrder, ReceivePlace } from "./receive-order.ts";
 
+/** What is sent in a turn of the event loop is written when it reaches this size, and at the end of the turn. */
+const WRITE_BYTES = 64 * 1024;
 /** A connection with more unsent bytes is not read. */
 const MAX_UNSENT_BYTES = 256 * 1024;
 
@@ -19,14 +21,18 @@ export interface OrderedConnectionOptions {
 }
 
 /**
- * A connection whose received bytes are forwarded in the order of all clients. While the thread is busy, what is sent in a turn of the event
- * loop is written at its end, in one system call, which takes a fifth of the time of a cheap call.
+ * A connection whose received bytes are forwarded in the order of all clients. What is sent in a turn of the event loop is written at its
+ * end, in one system call, which takes a fifth of the time of a cheap call.
  */
 export class OrderedConnection extends Duplex {
   readonly #socket: Socket;
   readonly #options: OrderedConnectionOptions;
   readonly #place: ReceivePlace;
-  #isCorked = false;
+  #unsent: Buffer[] = [];
+  #unsentBytes = 0;
+  #isFlushScheduled = false;
+  /** Whether the socket has taken as much as it can. */
+  #isFull = false;
   /** Why the socket is not read. */
   #isPaused = false;
   #isUnread = false;
@@ -37,7 +43,8 @@ export class OrderedConnection extends Duplex {
     this.#socket = socket;
     this.#options = options;
     this.#place = options.order.open(options.key, {
-      forward: (bytes) => this.push(bytes),
+      // As `push` does for a reader that listens, in a fifth of the time.
+      forward: (bytes) => void this.emit("data", bytes),
       end: () => this.push(null),
       pause: () => this.#readIf({ isPaused: true }),
       resume: () => this.#readIf({ isPaused: false }),
@@ -69,37 +76,23 @@ export class OrderedConnection extends Duplex {
     this.#socket.resetAndDestroy();
   }
 
-  /** Called by HTTP/2, which goes on after `false`, so that what a client does not read is limited here. */
+  /** Replaces that of streams, which takes several times as long. HTTP/2 goes on after `false`, so what a client does not read is limited here. */
   override write(bytes: Buffer): boolean {
-    const isSent = super.write(bytes);
-    if (!isSent) this.#countUnsent();
-    return isSent;
+    if (this.destroyed) return false;
+    this.#unsent.push(bytes);
+    this.#unsentBytes += bytes.length;
+    if (this.#isFull) this.#countUnsent();
+    else if (this.#unsentBytes >= WRITE_BYTES) this.#flush();
+    else this.#scheduleFlush();
+    return !this.#isFull;
   }
 
   override _read(): void {
     // The order decides when there is something to read.
   }
 
-  override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#cork();
-    if (this.#socket.destroyed || this.#socket.write(bytes)) {
-      done();
-      return;
-    }
-    this.#uncork();
-    const stalled = setTimeout(() => this.resetAndDestroy(), this.#options.stallTimeoutMs);
-    const settle = () => clearTimeout(stalled);
-    this.#socket.once("close", settle);
-    this.#socket.once("drain", () => {
-      settle();
-      this.#socket.off("close", settle);
-      done();
-      this.#countUnsent();
-    });
-  }
-
   override _final(done: () => void): void {
-    this.#socket.end(done);
+    this.#socket.end(this.#take(), done);
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -109,9 +102,43 @@ export class OrderedConnection extends Duplex {
     done(error);
   }
 
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    setImmediate(() => {
+      this.#isFlushScheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#isFull || this.#unsentBytes === 0 || this.#socket.destroyed) return;
+    if (this.#socket.write(this.#take())) return;
+    this.#isFull = true;
+    const stalled = setTimeout(() => this.resetAndDestroy(), this.#options.stallTimeoutMs);
+    const onClose = () => clearTimeout(stalled);
+    this.#socket.once("close", onClose);
+    this.#socket.once("drain", () => {
+      onClose();
+      this.#socket.off("close", onClose);
+      this.#isFull = false;
+      this.#flush();
+      this.#countUnsent();
+      if (!this.#isFull) this.emit("drain");
+    });
+  }
+
+  #take(): Buffer {
+    const [first, ...more] = this.#unsent;
+    this.#unsent = [];
+    this.#unsentBytes = 0;
+    if (first === undefined) return Buffer.alloc(0);
+    return more.length === 0 ? first : Buffer.concat([first, ...more]);
+  }
+
   #countUnsent(): void {
     const { unsent } = this.#options;
-    const bytes = this.writableLength;
+    const bytes = this.#unsentBytes;
     if (bytes <= unsent.amount) unsent.shrinkTo(bytes);
     else if (unsent.grow(bytes - unsent.amount) !== undefined) this.resetAndDestroy();
     this.#readIf({ isUnread: bytes > MAX_UNSENT_BYTES });
@@ -122,19 +149,5 @@ export class OrderedConnection extends Duplex {
     this.#isUnread = isUnread;
     if (isPaused || isUnread) this.#socket.pause();
     else if (this.#socket.isPaused()) this.#socket.resume();
-  }
-
-  #cork(): void {
-    const { order } = this.#options;
-    if (this.#isCorked || !order.isBusy) return;
-    this.#isCorked = true;
-    this.#socket.cork();
-    order.atTurnEnd(() => this.#uncork());
-  }
-
-  #uncork(): void {
-    if (!this.#isCorked) return;
-    this.#isCorked = false;
-    this.#socket.uncork();
   }
 }

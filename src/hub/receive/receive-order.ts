@@ -70,18 +70,6 @@ export class ReceiveOrder {
   /** The virtual time of the client that was served last. */
   #used = 0;
   #isScheduled = false;
-  #endTasks: (() => void)[] = [];
-
-  /** Whether the current turn has much to do. */
-  get isBusy(): boolean {
-    return this.#isScheduled;
-  }
-
-  /** Calls a function at the end of the current turn. */
-  atTurnEnd(task: () => void): void {
-    this.#endTasks.push(task);
-    this.#schedule();
-  }
 
   /**
    * Starts reading a connection.
@@ -145,17 +133,10 @@ export class ReceiveOrder {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      this.#endTurn();
+      this.#spent = 0;
       while (this.#waiting.size > 0 && this.#spent < TURN_PRICE) this.#serveNext();
       if (this.#spent > 0) this.#schedule();
     });
-  }
-
-  #endTurn(): void {
-    this.#spent = 0;
-    const tasks = this.#endTasks;
-    this.#endTasks = [];
-    for (const task of tasks) task();
   }
 
   #serveNext(): void {
