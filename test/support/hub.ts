@@ -57,6 +57,7 @@ export async function startTestHub(
     readonly reads?: Partial<HubReadDeps>;
     readonly submit?: HubDeps["submit"];
     readonly deps?: Partial<HubDeps>;
+    readonly receiveLimits?: ReceiveLimits;
   } = {},
 ): Promise<TestHub> {
   const { clock = new ManualClock(DEFAULT_NOW_SECS), reads, deps } = options;
@@ -79,6 +80,7 @@ export async function startTestHub(
       ...deps,
     },
     { host: "127.0.0.1", port: 0 },
+    options,
   );
   const address = `127.0.0.1:${server.port}`;
   const client = getInsecureHubRpcClient(address);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { getInsecureHubRpcClient, Metadata } from "@farcaster/hub-nodejs";
-import { startTestHub, type TestHub } from "../support/hub.ts";
+import { startTestHub, type TestHub } from "../../support/hub.ts";
 import {
   callHeaders,
   END_HEADERS,
@@ -10,8 +10,8 @@ import {
   frame,
   framesIn,
   opening,
-} from "../support/hub-clients/raw-http2.ts";
-import { type TemporaryIndex, temporaryIndex } from "../support/temporary-index.ts";
+} from "../../support/hub-clients/raw-http2.ts";
+import { type TemporaryIndex, temporaryIndex } from "../../support/temporary-index.ts";
 
 const EMPTY = Buffer.alloc(5);
 /** An address other than that of the official client, so another client. */
