@@ -115,7 +115,7 @@ export class ReceiveOrder {
     queue.push(bytes);
     if (!connection.isWaiting) {
       if (client.waiting.length === 0) client.used = Math.max(client.used, this.#used);
-      if (this.#waiting.size === 0 && this.#spent < TURN_PRICE) this.#serve(connection, TURN_PRICE);
+      if (this.#waiting.size === 0 && this.#spent < TURN_PRICE) this.#serve(connection);
       if (!queue.isEmpty) this.#wait(connection);
     }
     this.#count(connection);
@@ -144,19 +144,18 @@ export class ReceiveOrder {
     for (const client of this.#waiting) if (next === undefined || client.used < next.used) next = client;
     const connection = next?.waiting.shift();
     if (next === undefined || connection === undefined) return;
-    const isAlone = this.#waiting.size === 1 && next.waiting.length === 0;
     connection.isWaiting = false;
-    this.#serve(connection, isAlone ? TURN_PRICE : CALL_PRICE);
+    this.#serve(connection);
     this.#count(connection);
     if (!connection.queue.isEmpty) this.#wait(connection);
     else if (next.waiting.length === 0) this.#waiting.delete(next);
   }
 
-  /** Forwards frames of a connection, as far as the limit and this turn allow. */
-  #serve(connection: Connection, limit: number): void {
+  /** Forwards frames of a connection, as far as this turn allows. */
+  #serve(connection: Connection): void {
     const { client, queue } = connection;
     this.#used = client.used;
-    const price = queue.pass(Math.min(limit, TURN_PRICE - this.#spent));
+    const price = queue.pass(TURN_PRICE - this.#spent);
     this.#spent += price;
     client.used += price;
     endIfEmpty(connection);
