@@ -72,7 +72,10 @@ export const BUDGETS = {
   hubProxied: { unit: "connections through proxies", total: 16_384, perClient: 1024, reservedPerClient: 4 },
   /** gRPC calls until their streams are closed. A client that reads no response delays that by two minutes. */
   hubCalls: { unit: "calls", total: 8192, perClient: 1024, reservedPerClient: 16 },
-  /** Responses of unary gRPC calls, including lists that are still being read, until the client has received them. */
+  /**
+   * Responses of unary gRPC calls, including lists that are still being read, until the client has received them; and whatever else a
+   * gRPC connection has sent that its client does not read.
+   */
   hubResponses: {
     unit: "bytes of responses",
     total: 256 * MIB,
