@@ -30,7 +30,7 @@ export class FrameMeter {
   #headBytes = 0;
   #price = 0;
 
-  /** The price of the frames that the last call of `take` has begun. */
+  /** The price of the frames that began in the last call of `take`. */
   get price(): number {
     return this.#price;
   }

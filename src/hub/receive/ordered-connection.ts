@@ -76,7 +76,10 @@ export class OrderedConnection extends Duplex {
     this.#socket.resetAndDestroy();
   }
 
-  /** Replaces that of streams, which takes several times as long. HTTP/2 goes on after `false`, so what a client does not read is limited here. */
+  /**
+   * Replaces the method of streams, which takes several times as long. HTTP/2 continues after `false`, so what a client does not read is
+   * limited here.
+   */
   override write(bytes: Buffer): boolean {
     if (this.destroyed) return false;
     this.#unsent.push(bytes);

@@ -8,7 +8,7 @@ const TURN_PRICE = 8 * CALL_PRICE;
 const BUSY_PRICE = 4 * CALL_PRICE;
 
 const KIB = 1024;
-/** Bytes of a client that may wait. With more, its connections are not read until half of them are gone. */
+/** Bytes of a client that may wait. With more, its connections are not read until half of them are forwarded. */
 const MAX_CLIENT_BYTES = 1024 * KIB;
 /** While the bytes of all clients are more, one may have only `MIN_CLIENT_BYTES`. */
 const MAX_TOTAL_BYTES = 64 * 1024 * KIB;
