@@ -19,6 +19,11 @@ export function listenersOf({ http, hub }: Pick<Config, "http" | "hub">): Listen
   ];
 }
 
+/** Returns host and port as in a URL: an IPv6 address in brackets (RFC 3986 3.2.2). */
+export function hostAndPort(host: string, port: number): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 /** The distance from one port to another that is likely free, for a second node on a machine. */
 const NEXT_PORT = 10;
 const MAX_PORT = 65_535;

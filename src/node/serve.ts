@@ -13,7 +13,7 @@ import type { HubRpc } from "../hub/rpc.ts";
 import type { IngestRpc } from "../ingest/thread/rpc.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import type { LoopbackTarget } from "../net/guard.ts";
-import { checkListenAddresses, listenersOf } from "../net/listen-address.ts";
+import { checkListenAddresses, hostAndPort, listenersOf } from "../net/listen-address.ts";
 import type { PreviewsRpc } from "../previews/rpc.ts";
 import type { FanOut } from "../push/fan-out/fan-out.ts";
 import type { Common } from "../runtime/common.ts";
@@ -252,7 +252,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     // New events are work for the publishing thread.
     if (name === "delivery") void ingest.awaitEvents(publishedSeq(db)).then(() => workers.startOnNeed(name));
   };
-  const listen = async () => (servesHub ? (await start("hub")).port : undefined);
+  const listen = async () => (servesHub ? Number((await start("hub")).port) : undefined);
   const [hubPort] = await Promise.all([
     listen(),
     stateStarted,
@@ -292,7 +292,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   }
   return {
     httpUrl,
-    hubAddress: hubPort === undefined ? undefined : `${config.hub.host}:${hubPort}`,
+    hubAddress: hubPort === undefined ? undefined : hostAndPort(config.hub.host, hubPort),
     isDemo: isDemo(db),
     isSetUp: isSetUp(config, db),
     setUpCode: consoleNode?.setUpCode(),

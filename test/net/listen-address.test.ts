@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { RetryableError, UserError } from "../../src/lib/failure.ts";
-import { checkListenAddresses, listenFault, oneFaultOf } from "../../src/net/listen-address.ts";
+import { checkListenAddresses, hostAndPort, listenFault, oneFaultOf } from "../../src/net/listen-address.ts";
 
 test("a port without permission is an error of the settings; one in use, or an address that is missing, is worth another try", () => {
   const address = { host: "203.0.113.5", port: 80, setting: "http.port" };
@@ -43,4 +43,13 @@ test("each address that cannot be listened on is named, and those that can be ar
   expect(check).toThrow(RetryableError);
   expect(check).toThrow(`port ${taken.port} is in use`);
   expect(check).toThrow("cannot listen on 203.0.113.5");
+});
+
+test("an IPv6 address is printed in brackets, so that a client can connect to what it reads", () => {
+  expect(["::", "::1", "127.0.0.1", "node.example"].map((host) => hostAndPort(host, 2283))).toEqual([
+    "[::]:2283",
+    "[::1]:2283",
+    "127.0.0.1:2283",
+    "node.example:2283",
+  ]);
 });
