@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { followedNodeText, partText, wholeNetworkText } from "../../src/cli/doctor/costs.ts";
 import { followedFids } from "../../src/config/files/fid-file.ts";
 import { readSmallFile } from "../../src/config/files/small-file.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -86,7 +87,8 @@ describe("svc init by flags", () => {
     const flags = ["--all", "--upstream", server.url, "--public", "--set", "service.name=mine"];
     const ended = await run(["init", ...flags], { cwd: dir.path });
     expect(ended.exitCode).toBe(0);
-    for (const cost of ["messages of", "index: ", "time: about", "memory: up to", "free: "])
+    const costs = ["messages of", "index: ", "time: about", "memory: up to", "free: "];
+    for (const cost of [...costs, wholeNetworkText(), partText(), followedNodeText()])
       expect(ended.out).toContain(cost);
     const { service, http, upstream } = settingsOf(`${dir.path}/svc.toml`);
     expect([service.name, http.host, upstream.url]).toEqual(["mine", "0.0.0.0", server.url]);

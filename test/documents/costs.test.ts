@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { costOf, followedNodeText, wholeNetworkText } from "../../src/cli/doctor/costs.ts";
+import { costCheck, costOf, followedNodeText, wholeNetworkText } from "../../src/cli/doctor/costs.ts";
 import figures from "../../src/protocol/network/network-figures.json" with { type: "json" };
 import { STORES } from "../../src/upstream/fill/read-fid.ts";
 import { EVENT_TYPES } from "../../src/upstream/fill/stored.ts";
+import { configWith } from "../runtime/config.ts";
 import { documentText } from "../support/documents.ts";
 
 const { network, followedNode, filling, scopes } = figures;
@@ -14,6 +15,21 @@ test("the whole network costs what the documents say, computed from the figures 
   );
   expect(followedNodeText()).toContain("16 GB of memory, 4 cores and 1.5 to 2 TB of disk");
 });
+
+test.each([
+  ["the whole network", []],
+  ["some fids", ["upstream.fids=[1,2]"]],
+])(
+  "doctor says for a node that follows %s what the whole network and the followed node cost",
+  async (_, fids) => {
+    const findings = async (...settings: string[]) =>
+      (await costCheck(configWith(...settings)).run(new AbortController().signal)).map(({ text }) => text);
+    const [own, followed] = await findings("upstream.url=http://127.0.0.1:1", ...fids);
+    expect(own).toContain(`the whole network has ${wholeNetworkText()}`);
+    expect(followed).toContain(followedNodeText());
+    expect(await findings()).toEqual([]);
+  },
+);
 
 test("a filling makes as many calls for an fid as the figures say", () => {
   const lists = STORES.reduce((sum, [, methods]) => sum + methods.length, 0);

@@ -52,9 +52,11 @@ test("while a format migration blocks the start, /health is 200, /ready names th
   const get = (path: string) => fetch(`${url}${path}`, { keepalive: false }).catch(() => undefined);
   await until(async () => (await get("/health"))?.status === 200);
   const ready = await get("/ready");
-  expect([ready?.status, ready?.headers.get("retry-after"), await ready?.json()]).toEqual([
+  const [retryAfter, code] = ["retry-after", "x-error-code"].map((name) => ready?.headers.get(name));
+  expect([ready?.status, retryAfter, code, await ready?.json()]).toEqual([
     503,
     "5",
+    "unavailable",
     { message: "the node is starting: migrating the index to a new format (copy, 0 %)" },
   ]);
   const status = await get("/status");

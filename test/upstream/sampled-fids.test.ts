@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Client } from "@grpc/grpc-js";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { createUpstreamClient, type UpstreamClient } from "../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../src/upstream/calls/connection.ts";
-import { sampleFids } from "../../src/upstream/verify/estimate-upstream.ts";
+import { estimateUpstream, sampleFids } from "../../src/upstream/verify/estimate-upstream.ts";
 import { upstreamFids } from "../../src/upstream/verify/verify-sample.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
@@ -49,6 +50,21 @@ test("draws registered fids, each once, from the lowest to the highest", async (
   });
   const highest = await sampleFids(client, 1, { maxListed: -1, random: () => 1 - Number.EPSILON });
   expect([lowest.sample, highest.sample]).toEqual([[Math.min(...all)], [Math.max(...all)]]);
+});
+
+test("the calls of a sample count for all fids, and those in flight at a time share the time", async () => {
+  const { size } = await upstreamFids(client);
+  const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  for (const concurrency of [1, 8]) {
+    const estimate = await estimateUpstream(
+      { client, network, cores: 1, concurrency, sampledFids: 2 },
+      undefined,
+    );
+    expect([estimate.sampledFids, estimate.fids]).toEqual([2, size]);
+    const calls = (estimate.callSeconds * 1000 * concurrency) / estimate.callMs;
+    expect(calls).toBeGreaterThanOrEqual(13 * size - 0.01);
+    expect(calls).toBeLessThan(26 * size);
+  }
 });
 
 test("lists a small network, so that its count has no fid twice", async () => {

@@ -82,6 +82,8 @@ const routeOf = (request: string) => request.replace(/^\w+ /, "").replace(/\?.*$
 function keyOf(row: Json): string | undefined {
   if (!isObject(row)) return undefined;
   if (typeof row.id === "number") return `${row.shardIndex} ${row.id}`;
+  if (typeof row.name === "string" && typeof row.owner === "string")
+    return `${row.type} ${row.name} ${row.fid}`;
   return typeof row.hash === "string" ? row.hash : undefined;
 }
 
@@ -110,6 +112,9 @@ function* differencesOfRows(theirs: readonly Json[], own: readonly Json[], path:
       if (at < own.length) yield* differences(row, own[at] ?? null, path);
     return;
   }
+  // A row that is there more than once.
+  if (new Set(keys).size < keys.length) yield `-${path} twice`;
+  if (new Set(ownKeys).size < ownKeys.length) yield `+${path} twice`;
   const byKey = new Map(own.map((row, at) => [ownKeys[at], row]));
   for (const [at, row] of theirs.entries()) {
     const ours = byKey.get(keys[at]);
@@ -117,7 +122,7 @@ function* differencesOfRows(theirs: readonly Json[], own: readonly Json[], path:
     else yield* differences(row, ours, path);
   }
   for (const [at, row] of own.entries()) if (!keys.includes(ownKeys[at])) yield `+${path} ${kindOf(row)}`;
-  const common = keys.filter((key) => byKey.has(key));
+  const common = [...new Set(keys)].filter((key) => byKey.has(key));
   if (common.join() !== ownKeys.filter((key) => keys.includes(key)).join()) yield `~${path}`;
 }
 

@@ -5,7 +5,18 @@ import { Message } from "../../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { DEFAULT_TIMESTAMP } from "../../support/messages.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
-import { bio, cast, hashBytes, likeUrl, link, react, uncast, verify, WALLET } from "../../support/records.ts";
+import {
+  bio,
+  cast,
+  fname,
+  hashBytes,
+  likeUrl,
+  link,
+  react,
+  uncast,
+  verify,
+  WALLET,
+} from "../../support/records.ts";
 
 let api: TestApi;
 const casts = Array.from({ length: 25 }, (_, n) => cast(3, `cast ${n}`, DEFAULT_TIMESTAMP + (n % 4)));
@@ -61,6 +72,12 @@ describe("lists", () => {
     for (const reverse of ["1", "true"])
       expect(await walk("pageSize", "pageToken", `&reverse=${reverse}`)).toEqual(camel.toReversed());
     expect(await walk("pageSize", "pageToken", "&reverse=false")).toEqual(camel);
+  });
+
+  test("have each proof of an fid once, by name", async () => {
+    api.node.ingestAll(["third", "a-first"].map((name) => fname(2, name)));
+    const { body } = await get("/userNameProofsByFid?fid=2");
+    expect(body.proofs.map(({ name }: Body) => name)).toEqual(["a-first", "third", "user2"]);
   });
 
   test("accept a token in standard base64 whose plus signs became spaces", async () => {

@@ -5,6 +5,8 @@ import { callNode, RequestFailure, request } from "../../../../src/console/web/d
 const node = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
+  // Only the limit of a call ends it.
+  idleTimeout: 0,
   fetch({ url }) {
     if (url.endsWith("/silent")) return new Promise<Response>(() => undefined);
     if (url.endsWith("/torn")) return new Response('{"a":');
