@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createCustodies } from "../../src/auth/owners/custody-store.ts";
+import { createCustodies, custodySweep } from "../../src/auth/owners/custody-store.ts";
 import { createOwners } from "../../src/auth/owners/owners.ts";
 import { readerStateDb } from "../../src/db/state/sqlite-state-db.ts";
 import { startSingleNode } from "../../src/db/state/state-db.ts";
@@ -34,6 +34,8 @@ interface Member {
   readonly node: TestNode;
   /** Reports whether the node accepts a request that an address signs. */
   accepts(address: Uint8Array): Promise<boolean>;
+  /** Deletes what has expired, as maintenance does. */
+  sweep(): Promise<unknown>;
 }
 
 /** Nodes with the registration of the fid, by their `upstream.ready_lag_secs`. */
@@ -57,6 +59,7 @@ function cluster(...readyLagSecs: readonly number[]): Member[] {
         const custody = await owners.custodyOf(FID, address);
         return custody?.toHex() === address.toHex() && owners.recordAct(FID, address);
       },
+      sweep: () => custodySweep(stateDb).step(100),
     };
   });
 }
@@ -103,6 +106,23 @@ describe("a transfer that one followed node has invented", () => {
       expect(await honest.accepts(thief)).toBe(false);
       expect(await honest.accepts(owner)).toBe(true);
       clock.advanceSecs(READY_LAG_SECS + 600);
+    }
+  });
+
+  test("blocks the true owner only once, for as long as the owner acts at least once a day", async () => {
+    const [liar, honest] = cluster(READY_LAG_SECS, READY_LAG_SECS) as [Member, Member];
+    liar.node.ingestEvent(inventedSale(2));
+    expect(await liar.accepts(thief)).toBe(true);
+    clock.advanceSecs(READY_LAG_SECS + 600);
+    expect(await honest.accepts(owner)).toBe(true);
+    for (let day = 1; day <= 8; day++) {
+      clock.advanceSecs(DAY_SECS);
+      await honest.sweep();
+      if (day % 2 === 0) {
+        liar.node.ingestEvent(transferEvent(FID, thief, thief, { block: 2 + day }));
+        expect(await liar.accepts(thief)).toBe(true);
+      }
+      expect(await honest.accepts(owner)).toBe(true);
     }
   });
 

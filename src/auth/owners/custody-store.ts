@@ -31,6 +31,8 @@ export const custodies = table(
     log_index: whole(),
     /** Unix seconds. */
     expires_at: whole(),
+    /** Unix seconds. Null in rows of earlier versions, which expire `RETENTION_SECS` after it. */
+    acted_at: nullable(whole()),
     /** The node at which the owner acted. Null in rows of earlier versions. */
     node_id: nullable(text()),
     /** Null in rows of earlier versions. */
@@ -55,6 +57,8 @@ export interface Act extends KnownCustody {
    * once an invented event is removed from it, that event no longer counts.
    */
   readonly mayBeAhead: boolean;
+  /** Whether `record` must be called for a further act by the same event, or the row is deleted although the fid has requests. */
+  readonly mustBeRenewed: boolean;
 }
 
 /** The custody addresses that owners have acted by lately, at all nodes of the state. */
@@ -84,6 +88,8 @@ export interface ActTimes {
 const MARGIN_SECS = 300;
 /** Longer than `upstream.ready_lag_secs`, which is at most a day, and the margin, because nodes may differ in it. */
 const RETENTION_SECS = 2 * 86_400;
+/** A row that expires sooner is renewed by the next act, so that what is known of lies lasts as long as the fid has requests. */
+const RENEWAL_SECS = 86_400;
 /** Longer than a request takes from its verification to its decision. */
 const IN_FLIGHT_SECS = 600;
 
@@ -96,7 +102,7 @@ const put = sql<unknown, ReturnType<typeof codec.values>>(
   "custodies.record",
   `${codec.insert} ON CONFLICT (fid) DO UPDATE
    SET custody = excluded.custody, block_number = excluded.block_number, log_index = excluded.log_index,
-     expires_at = excluded.expires_at, node_id = excluded.node_id, claims = excluded.claims`,
+     expires_at = excluded.expires_at, acted_at = excluded.acted_at, node_id = excluded.node_id, claims = excluded.claims`,
 );
 const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
   "custodies.sweep",
@@ -111,6 +117,7 @@ export function createCustodies(db: StateDb, times?: ActTimes): CustodyStore {
     await tx.lock("owner", `custody:${known.fid}`);
     const { nodeId } = tx.node;
     const act = { ...known, at: stateSecs(tx.clock) };
+    const expiresAt = act.at + RETENTION_SECS;
     const row = await tx.get(byFid, known.fid);
     const last = row && codec.toRecord(row);
     const claims = claimsDoubtedBy(last?.claims ?? {}, knownTo, act.at, counts);
@@ -118,13 +125,19 @@ export function createCustodies(db: StateDb, times?: ActTimes): CustodyStore {
     if (last && !isLater) {
       const isSame = !isAfter(last, known) && Buffer.compare(last.custody, known.custody) === 0;
       // The time of an event begins with the first act by it and does not begin again.
-      if (isSame) return true;
+      if (isSame && !isDueForRenewal(last, act.at)) return true;
+      if (isSame) {
+        await tx.run(put, ...codec.values({ ...last, actedAt: actedAt(last), expiresAt, claims }));
+        return true;
+      }
       if (act.at <= actedAt(last) + counts && !isDoubted(claims, last.nodeId)) return false;
     }
     const next =
-      isDoubted(claims, nodeId) && last ? last : { ...known, nodeId, expiresAt: act.at + RETENTION_SECS };
+      isDoubted(claims, nodeId) && last
+        ? { ...last, actedAt: actedAt(last) }
+        : { ...known, nodeId, actedAt: act.at };
     const nextClaims = isLater ? claimsWith(claims, nodeId, act, counts) : claims;
-    await tx.run(put, ...codec.values({ ...next, claims: nextClaims }));
+    await tx.run(put, ...codec.values({ ...next, expiresAt, claims: nextClaims }));
     return true;
   }
   const record = db.decision("custodies.record", recordIn);
@@ -134,15 +147,23 @@ export function createCustodies(db: StateDb, times?: ActTimes): CustodyStore {
       if (!row) return undefined;
       const last = codec.toRecord(row);
       const at = times ? Math.floor(times.clock.nowMs() / 1000) : actedAt(last);
-      if (at > actedAt(last) + countsSecs) return { ...last, mayBeAhead: false };
+      const mustBeRenewed = isDueForRenewal(last, at);
+      if (at > actedAt(last) + countsSecs) return { ...last, mayBeAhead: false, mustBeRenewed };
       const claims = claimsDoubtedBy(last.claims ?? {}, knownTo?.(), at, countsSecs);
-      return { ...last, mayBeAhead: !isDoubted(claims, last.nodeId) };
+      return { ...last, mayBeAhead: !isDoubted(claims, last.nodeId), mustBeRenewed };
     },
     record: (known, knownTo) => record(known, knownTo, countsSecs),
   };
 }
 
-const actedAt = ({ expiresAt }: { readonly expiresAt: number }) => expiresAt - RETENTION_SECS;
+interface Times {
+  readonly expiresAt: number;
+  readonly actedAt: number | null;
+}
+
+const actedAt = (times: Times) => times.actedAt ?? times.expiresAt - RETENTION_SECS;
+
+const isDueForRenewal = ({ expiresAt }: Times, nowSecs: number) => expiresAt < nowSecs + RENEWAL_SECS;
 
 function isDoubted(claims: Claims | null, nodeId: string | null): boolean {
   return nodeId !== null && claims?.[nodeId]?.isDoubted === true;

@@ -138,17 +138,17 @@ export function createOwners(deps: OwnersDeps): Owners {
       const act = await custodies.find(fid);
       const isRecorded = (at: ChainPosition | undefined) =>
         act !== undefined && isSameAddress(act.custody, custody) && !isAfter(at, act);
+      const recordAt = ({ blockNumber, logIndex }: ChainPosition) =>
+        custodies.record({ fid, custody, blockNumber, logIndex }, ownersKnownTo(db, fid));
+      const renew = () => (act?.mustBeRenewed ? recordAt(act) : true);
       const shown = inIndex(fid);
       const inIndexAt = shown && isSameAddress(shown, custody) ? ownersKnownTo(db, fid) : undefined;
-      if (isRecorded(inIndexAt)) return true;
+      if (isRecorded(inIndexAt)) return renew();
       // A node can name any block in an event of its own. One in the future would refuse every later owner.
       const confirmed = confirm && settled(await confirm.confirmCustody(fid, lane));
       if (confirm && !(confirmed && isSameAddress(confirmed.custody, custody))) return false;
       const at = confirmed ?? inIndexAt ?? START;
-      const { blockNumber, logIndex } = at;
-      return (
-        isRecorded(at) || custodies.record({ fid, custody, blockNumber, logIndex }, ownersKnownTo(db, fid))
-      );
+      return isRecorded(at) ? renew() : recordAt(at);
     },
     hasKey: async (fid, key) => !confirm || settled(await confirm.confirmKey(fid, key, lane)),
   };

@@ -1,0 +1,1 @@
+ALTER TABLE "custodies" ADD COLUMN "acted_at" bigint;

@@ -1,0 +1,1 @@
+ALTER TABLE `custodies` ADD `acted_at` integer;
