@@ -16,6 +16,7 @@ import { openWriter } from "../../src/db/sqlite/open.ts";
 import { importAtNextStart, nextImport } from "../../src/import/next-import.ts";
 import { writeRecords } from "../../src/import/write-records.ts";
 import { prepareDatabases } from "../../src/node/start/prepare-databases.ts";
+import { createStarting } from "../../src/node/start/starting.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { demoChannelRecords, demoRecords } from "../demo/records.ts";
@@ -84,6 +85,17 @@ test("while a format migration blocks the start, /health is 200, /ready names th
   expect(node.logs()).toContain("Migrated the index");
   expect(await node.stop()).toBe(0);
 }, 180_000);
+
+test("while it starts, a node shows what it does now, and how far it is", async () => {
+  const starting = createStarting(configWith("http.port=0"), { lines: { add: () => {} }, startedAtMs: 0 });
+  const task = "migrating the index to a new format";
+  const shown = async () => (await fetch(`http://127.0.0.1:${starting.port()}/ready`)).text();
+  await starting.show({ task, stage: "copy", share: 0 });
+  expect(await shown()).toContain(`${task} (copy, 0 %)`);
+  await starting.show({ task, stage: "build", share: 0.559 });
+  await until(async () => (await shown()).includes(`${task} (build, 55 %)`));
+  await starting.stop();
+});
 
 const commonIn = (dir: string) => ({
   config: configWith(`data.dir=${dir}`),
