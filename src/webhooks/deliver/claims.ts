@@ -120,7 +120,7 @@ export function createClaims(deps: ClaimsDeps) {
 
   /** Must run in the same turn as what follows, so that no failure of a call is missed in between. */
   function endClaim(claim: ClaimUnderWay): void {
-    underWay.delete(claim.webhookId);
+    if (underWay.get(claim.webhookId) === claim) underWay.delete(claim.webhookId);
     allUnderWay.delete(claim);
     aheadCount -= claim.max;
   }
@@ -171,8 +171,7 @@ export function createClaims(deps: ClaimsDeps) {
 
   /** Undoes the claims of the webhook's deliveries that wait for a slot. */
   function giveBack(webhookId: string): void {
-    const started = underWay.get(webhookId);
-    if (started) started.isRevoked = true;
+    for (const claim of allUnderWay) if (claim.webhookId === webhookId) claim.isRevoked = true;
     const claimed = ahead.get(webhookId);
     if (!claimed) return;
     ahead.delete(webhookId);
@@ -182,11 +181,7 @@ export function createClaims(deps: ClaimsDeps) {
 
   /** Undoes them, and all that claims of the webhook in progress return. */
   function outdate(webhookId: string): void {
-    for (const claim of allUnderWay) {
-      if (claim.webhookId !== webhookId) continue;
-      claim.isRevoked = true;
-      claim.isOutdated = true;
-    }
+    for (const claim of allUnderWay) if (claim.webhookId === webhookId) claim.isOutdated = true;
     giveBack(webhookId);
   }
 

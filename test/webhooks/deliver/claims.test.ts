@@ -196,6 +196,20 @@ test("deliveries that a claim returns after a call has failed are due again at o
   for (const body of ["1", "2"]) expect(await it.next("a", 4)).toBe(body);
 });
 
+test("after a call has failed, no more is called of what several claims of its webhook return", async () => {
+  await using it = openClaims();
+  await it.add("a", 8);
+  const opened = Promise.withResolvers<void>();
+  it.setGate(() => opened.promise);
+  const underWay = [it.next("a", 4), it.next("a", 4)];
+  await until(() => it.asked.length === 2);
+  it.claims.giveBack("a");
+  opened.resolve();
+  expect(await Promise.all(underWay)).toEqual(["0", "4"]);
+  await it.settled();
+  expect(it.undone.toSorted()).toEqual(["1", "2", "3", "5", "6", "7"]);
+});
+
 test("of a webhook that has changed, nothing that was claimed before is called; it is due again at once", async () => {
   await using it = openClaims();
   for (const name of ["a", "b"]) await it.add(name, 8);
