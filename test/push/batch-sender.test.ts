@@ -99,7 +99,7 @@ async function startSender(options: SenderOptions = {}) {
       onResults: () => {},
     },
     work,
-    { stop: stop.signal, cancelCalls: stop.signal },
+    { stop: stop.signal, cancelCalls: new AbortController().signal },
   );
   const url = `http://${HOST}:${client.port}/n`;
   const batch: LiveToken[] = [10, 11].map((fid) => ({
@@ -113,6 +113,7 @@ async function startSender(options: SenderOptions = {}) {
     client,
     sender,
     slots,
+    stop,
     progress,
     claim: () => sender.claim(HOST, batch, progress),
     async send({ tokens, lease }: Awaited<ReturnType<typeof sender.claim>>) {
@@ -217,6 +218,25 @@ test("a call starts only while it is permitted, even if the permission ends duri
   await fixture.send(await fixture.claim());
   // Once more after the pause, in which the app may have been deleted.
   expect([lookUps, atCalls]).toEqual([2, ["granted"]]);
+});
+
+test.each([
+  ["", () => undefined],
+  [
+    " that fails because the state is away",
+    () => {
+      throw new StateUnavailable("away");
+    },
+  ],
+])("no call starts once the run is stopped during the look-up of the app%s", async (_, lookUp) => {
+  await using fixture = await startSender({
+    onLookUp() {
+      fixture.stop.abort(new Error("stopped"));
+      lookUp();
+    },
+  });
+  await expect(fixture.send(await fixture.claim())).rejects.toThrow("stopped");
+  expect(fixture.client.requests).toHaveLength(0);
 });
 
 test("writes the numbers of tokens that it does not attempt as sums, and only those that have grown", async () => {

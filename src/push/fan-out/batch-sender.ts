@@ -186,16 +186,20 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
     }
   }
 
-  /** @throws AppDeleted */
+  /** @throws AppDeleted; the reason of the signal that has stopped the run */
   async function requireApp(): Promise<void> {
-    const app = await retryUntilAvailable(() => apps.find(work.appId, nowSecs(clock)));
+    const app = await retryUntilAvailable(() => {
+      signals.stop.throwIfAborted();
+      return apps.find(work.appId, nowSecs(clock));
+    });
+    signals.stop.throwIfAborted();
     if (!app) throw new AppDeleted(`app ${work.appId} was deleted`);
   }
 
   /**
    * Waits for the permission to call, and claims tokens again whose claim would not last for the whole call.
    *
-   * @throws AppDeleted
+   * @throws like `requireApp`
    */
   async function prepare(host: string, batch: Batch): Promise<Batch> {
     for (let ready = batch; ; ready = await claimAgain(host, ready)) {
