@@ -86,7 +86,7 @@ async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void>
 
 const isReady = async (node: RunningNode) => (await fetch(`${node.url}/ready`)).status === 200;
 
-/** Sends a signed request to a node; rejects unless it succeeds. */
+/** Sends a signed request to a node, again when the limit per fid allows it; rejects unless it succeeds. */
 // biome-ignore lint/suspicious/noExplicitAny: responses of every shape
 async function signed(node: RunningNode, method: Method, path: string, body?: object): Promise<any> {
   const text = body === undefined ? "" : JSON.stringify(body);
@@ -97,6 +97,11 @@ async function signed(node: RunningNode, method: Method, path: string, body?: ob
     ...(body ? { body: text } : {}),
   });
   const result = await response.json();
+  if (response.status === 429) {
+    // A slow node is polled for long.
+    await Bun.sleep(1000 * Number(response.headers.get("retry-after")));
+    return await signed(node, method, path, body);
+  }
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(result)}`);
   return result;
 }
