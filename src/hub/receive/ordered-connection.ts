@@ -4,7 +4,10 @@ import { setImmediate } from "node:timers";
 import type { Hold } from "../../admission/budget.ts";
 import type { ReceiveOrder, ReceivePlace } from "./receive-order.ts";
 
-/** What is sent in a turn of the event loop is written when it reaches this size, and at the end of the turn. */
+/**
+ * What is sent in a turn of the event loop is written when it reaches this size, and at the end of the turn. The socket gets little more
+ * than this at a time, because what it has does not count as unsent.
+ */
 const WRITE_BYTES = 64 * 1024;
 /** A connection with more unsent bytes is not read. */
 const MAX_UNSENT_BYTES = 256 * 1024;
@@ -16,7 +19,7 @@ export interface OrderedConnectionOptions {
   readonly key: unknown;
   /** What the client does not read. The connection is lost when the hold cannot grow. */
   readonly unsent: Hold;
-  /** How long the client may read nothing that waits for it. */
+  /** How long the client may read nothing that waits for it, and leave a connection open that has ended. */
   readonly stallTimeoutMs: number;
 }
 
@@ -28,11 +31,14 @@ export class OrderedConnection extends Duplex {
   readonly #socket: Socket;
   readonly #options: OrderedConnectionOptions;
   readonly #place: ReceivePlace;
-  #unsent: Buffer[] = [];
+  readonly #unsent: Buffer[] = [];
   #unsentBytes = 0;
   #isFlushScheduled = false;
   /** Whether the socket has taken as much as it can. */
   #isFull = false;
+  #stalled: NodeJS.Timeout | undefined;
+  /** Ends the socket, once it has taken everything. */
+  #end: (() => void) | undefined;
   /** Why the socket is not read. */
   #isPaused = false;
   #isUnread = false;
@@ -95,10 +101,16 @@ export class OrderedConnection extends Duplex {
   }
 
   override _final(done: () => void): void {
-    this.#socket.end(this.#take(), done);
+    this.#end = () => {
+      this.#awaitClient();
+      // If the socket fails, its own event tells.
+      this.#socket.end(() => done());
+    };
+    this.#flush();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearTimeout(this.#stalled);
     this.#place.close();
     this.#options.unsent.end();
     this.#socket.destroy();
@@ -115,15 +127,18 @@ export class OrderedConnection extends Duplex {
   }
 
   #flush(): void {
-    if (this.#isFull || this.#unsentBytes === 0 || this.#socket.destroyed) return;
-    if (this.#socket.write(this.#take())) return;
+    while (!this.#isFull && this.#unsentBytes > 0 && !this.#socket.destroyed)
+      if (!this.#socket.write(this.#take())) this.#awaitDrain();
+    if (this.#isFull || this.#unsentBytes > 0) return;
+    this.#end?.();
+    this.#end = undefined;
+  }
+
+  #awaitDrain(): void {
     this.#isFull = true;
-    const stalled = setTimeout(() => this.resetAndDestroy(), this.#options.stallTimeoutMs);
-    const onClose = () => clearTimeout(stalled);
-    this.#socket.once("close", onClose);
+    this.#awaitClient();
     this.#socket.once("drain", () => {
-      onClose();
-      this.#socket.off("close", onClose);
+      clearTimeout(this.#stalled);
       this.#isFull = false;
       this.#flush();
       this.#countUnsent();
@@ -131,11 +146,22 @@ export class OrderedConnection extends Duplex {
     });
   }
 
+  #awaitClient(): void {
+    clearTimeout(this.#stalled);
+    this.#stalled = setTimeout(() => this.resetAndDestroy(), this.#options.stallTimeoutMs);
+  }
+
+  /** Takes what is written next. */
   #take(): Buffer {
-    const [first, ...more] = this.#unsent;
-    this.#unsent = [];
-    this.#unsentBytes = 0;
-    if (first === undefined) return Buffer.alloc(0);
+    let bytes = 0;
+    let count = 0;
+    for (const { length } of this.#unsent) {
+      if (bytes >= WRITE_BYTES) break;
+      bytes += length;
+      count += 1;
+    }
+    this.#unsentBytes -= bytes;
+    const [first = Buffer.alloc(0), ...more] = this.#unsent.splice(0, count);
     return more.length === 0 ? first : Buffer.concat([first, ...more]);
   }
 
