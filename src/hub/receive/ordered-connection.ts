@@ -5,7 +5,7 @@ import type { Hold } from "../../admission/budget.ts";
 import type { ReceiveOrder, ReceivePlace } from "./receive-order.ts";
 
 /**
- * What is sent in a turn of the event loop is written when it reaches this size, and at the end of the turn. The socket gets little more
+ * What is sent in a turn of the event loop is written when it reaches this size, and at the end of the turn. The socket gets no more
  * than this at a time, because what it has does not count as unsent.
  */
 const WRITE_BYTES = 64 * 1024;
@@ -103,7 +103,7 @@ export class OrderedConnection extends Duplex {
   override _final(done: () => void): void {
     this.#end = () => {
       this.#awaitClient();
-      // If the socket fails, its own event tells.
+      // The fault of a socket is handled by its listeners.
       this.#socket.end(() => done());
     };
     this.#flush();
@@ -153,16 +153,20 @@ export class OrderedConnection extends Duplex {
 
   /** Takes what is written next. */
   #take(): Buffer {
-    let bytes = 0;
-    let count = 0;
-    for (const { length } of this.#unsent) {
-      if (bytes >= WRITE_BYTES) break;
-      bytes += length;
-      count += 1;
+    const parts: Buffer[] = [];
+    let room = WRITE_BYTES;
+    for (const part of this.#unsent) {
+      if (room === 0) break;
+      parts.push(part.subarray(0, room));
+      room -= Math.min(room, part.length);
     }
-    this.#unsentBytes -= bytes;
-    const [first = Buffer.alloc(0), ...more] = this.#unsent.splice(0, count);
-    return more.length === 0 ? first : Buffer.concat([first, ...more]);
+    const taken = this.#unsent.splice(0, parts.length);
+    const [last, lastPart] = [taken.at(-1), parts.at(-1)];
+    if (last && lastPart && lastPart.length < last.length)
+      this.#unsent.unshift(last.subarray(lastPart.length));
+    this.#unsentBytes -= WRITE_BYTES - room;
+    const [first] = parts;
+    return first && parts.length === 1 ? first : Buffer.concat(parts);
   }
 
   #countUnsent(): void {

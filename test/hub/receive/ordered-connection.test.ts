@@ -52,11 +52,14 @@ async function openConnection({ stallTimeoutMs = 120_000 } = {}) {
   };
 }
 
-test("what a client leaves unread counts until it has read it", async () => {
+test.each([
+  ["frames", FRAME.length],
+  ["a response", 32 * MIB],
+])("what a client leaves unread counts until it has read it: %s", async (_, partBytes) => {
   using opened = await openConnection();
   const { connection, unsent, received, read } = opened;
   const bytes = 64 * MIB;
-  for (let sent = 0; sent < bytes; sent += FRAME.length) connection.write(FRAME);
+  for (let sent = 0; sent < bytes; sent += partBytes) connection.write(Buffer.alloc(partBytes));
   while (received() < bytes) {
     expect(bytes - received() - unsent.use().held).toBeLessThan(SYSTEM_BYTES);
     await read(Math.min(MIB, bytes - received()));
@@ -96,11 +99,13 @@ test.each([0, 2 * MIB])(
 
 test("an ended connection sends all that waits, to a client that reads it", async () => {
   using opened = await openConnection();
-  const bytes = 64 * MIB;
-  for (let sent = 0; sent < bytes; sent += FRAME.length) opened.connection.write(FRAME);
+  const parts = Array.from({ length: 256 }, (_, n) => Buffer.alloc(1_000 * n, n));
+  const received: Buffer[] = [];
+  opened.client.on("data", (bytes: Buffer) => received.push(bytes));
+  opened.client.pause();
+  for (const part of parts) opened.connection.write(part);
   opened.connection.end();
-  await opened.read(bytes);
   opened.client.resume();
   await once(opened.connection, "close");
-  expect(opened.received()).toBe(bytes);
+  expect(Buffer.concat(received).equals(Buffer.concat(parts))).toBe(true);
 });
