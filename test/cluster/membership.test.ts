@@ -19,6 +19,7 @@ import { readMasterKey } from "../../src/vault/master-key.ts";
 import { apiKeyItems } from "../api-keys/api-key-items.ts";
 import { configWith } from "../runtime/config.ts";
 import { logTo } from "../support/log.ts";
+import { until } from "../support/manual-time.ts";
 import { createDatabase, type PostgresDatabase } from "../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { stateDbOf } from "../support/postgres/state-db.ts";
@@ -76,14 +77,6 @@ function clusterOn(database: PostgresDatabase) {
       for (const member of members) await member.leave();
     },
   };
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error("the condition did not hold in time");
-    await Bun.sleep(10);
-  }
 }
 
 async function faultOf(work: Promise<unknown>): Promise<Error> {
@@ -172,6 +165,14 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
         StateUnavailable,
       );
     }
+    await database.query(`UPDATE svc.nodes SET boot = '${a.membership.node.bootId}'`);
+    // As another server, or one that has been promoted.
+    const mark = a.signals.stateMark ?? expect.unreachable();
+    for (const other of [{ systemIdentifier: "1" }, { timeline: "0000FFFF" }]) {
+      a.signals.markState({ ...mark, ...other });
+      expect((await away("SELECT 1")).message).toContain("may have gone back");
+    }
+    a.signals.markState(mark);
     // What a beat does when it has refused earlier requests.
     await database.query(`UPDATE svc.nodes SET boot = '${a.membership.node.bootId}', beat = 1`);
     a.signals.markState({ ...(a.signals.stateMark ?? expect.unreachable()), beat: 1 });
@@ -287,8 +288,17 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
   test("a state that went back to an earlier time is reported once, refuses earlier requests and ends sessions", async () => {
     await using database = await createDatabase();
     await using cluster = clusterOn(database);
-    const { membership, lost, logs } = await cluster.join("a");
+    const { membership, signals, lost, logs } = await cluster.join("a");
     const errors = () => logs.filter(({ level }) => level === "error");
+    // What threads took for the current state before its earlier requests were refused.
+    const early: number[] = [];
+    const last = { beat: 0, errors: 0 };
+    const markState = signals.markState.bind(signals);
+    signals.markState = (mark) => {
+      if (mark.beat <= last.beat && errors().length === last.errors) early.push(mark.beat);
+      Object.assign(last, { beat: mark.beat, errors: errors().length });
+      markState(mark);
+    };
     for (const [n, change] of ["UPDATE svc.nodes SET beat = 0", "DELETE FROM svc.nodes"].entries()) {
       await until(async () => Number((await database.query("SELECT beat FROM svc.nodes"))[0]?.beat ?? 0) > 3);
       await database.query("UPDATE svc.state_clock SET nonce_floor = 0");
@@ -308,7 +318,7 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
       await until(() => membership.stats().rollbacks === n + 1);
     }
     await Bun.sleep(5 * TIMES.beatIntervalMs);
-    expect([errors().length, membership.stats().rollbacks, lost]).toEqual([2, 2, []]);
+    expect([errors().length, membership.stats().rollbacks, lost, early]).toEqual([2, 2, [], []]);
     // A start on another server than that of the last beat.
     await membership.leave();
     await database.query("UPDATE svc.state_clock SET nonce_floor = 0");
