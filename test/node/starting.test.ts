@@ -11,12 +11,15 @@ import {
   openIndexReader,
   openIndexWriter,
 } from "../../src/db/index/database.ts";
+import { writeMeta } from "../../src/db/index/meta.ts";
+import { turnOffFullText } from "../../src/db/index/search/full-text.ts";
 import { SQLITE_MIGRATIONS } from "../../src/db/sqlite/migrations.embedded.ts";
 import { openWriter } from "../../src/db/sqlite/open.ts";
 import { importAtNextStart, nextImport } from "../../src/import/next-import.ts";
 import { writeRecords } from "../../src/import/write-records.ts";
 import { prepareDatabases } from "../../src/node/start/prepare-databases.ts";
 import { createStarting } from "../../src/node/start/starting.ts";
+import type { StartingProgress } from "../../src/node/workers/starting.worker.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { demoChannelRecords, demoRecords } from "../demo/records.ts";
@@ -133,6 +136,51 @@ test("an index of an earlier schema is shown before it is migrated; one of this 
   expect(shown).toEqual([["migrating the index", "older"]]);
   await prepare();
   expect(shown).toHaveLength(1);
+});
+
+/** Prepares the databases of a directory. Returns what was shown meanwhile. */
+async function shownWhilePreparing(dir: string): Promise<StartingProgress[]> {
+  const shown: StartingProgress[] = [];
+  await prepareDatabases(commonIn(dir), {
+    ...{ demo: false, newState: true, migrate: true },
+    starting: {
+      async show(progress) {
+        shown.push(progress);
+      },
+    },
+  });
+  return shown;
+}
+
+test("each step of a format migration is shown, with its growing share of all", async () => {
+  using dir = tempDir();
+  {
+    using node = startTestNode();
+    node.ingestAll(accountRecords(FID, 10));
+    writeOlderIndex(indexPath(dir.path), node.db);
+  }
+  const shown = await shownWhilePreparing(dir.path);
+  // Those of an index of a few messages: its last step begins at three quarters of the work.
+  expect([...new Set(shown.map(({ stage }) => stage))]).toEqual(["copy", "build", "verify"]);
+  const shares = shown.map(({ share = Number.NaN }) => share);
+  expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  expect([shares[0], shares.at(-1)]).toEqual([0, 0.75]);
+  expect(await shownWhilePreparing(dir.path)).toEqual([]);
+});
+
+test("the indexes of words and of people are shown while they are built", async () => {
+  using dir = tempDir();
+  await shownWhilePreparing(dir.path);
+  {
+    using db = openIndexWriter(indexPath(dir.path));
+    turnOffFullText(db);
+    writeMeta(db, "people", "0");
+  }
+  expect((await shownWhilePreparing(dir.path)).map(({ task }) => task)).toEqual([
+    "building the full-text index",
+    "building the index of people",
+  ]);
+  expect(await shownWhilePreparing(dir.path)).toEqual([]);
 });
 
 test("imports the file that the set-up named, also after an import that was killed, and once", async () => {
