@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildDeb } from "../../packaging/deb.ts";
@@ -57,6 +57,8 @@ describe.skipIf(!canRun)("the Debian package", () => {
       using node = startTestNode();
       node.ingestAll(accountRecords(7, 10));
       writeOlderIndex(join(folder, "older.db"), node.db);
+      node.db.checkpoint();
+      copyFileSync(node.db.file, join(folder, "current.db"));
     }
     const { exitCode, out } = await runInOverlay(
       `rm -f /var/lib/man-db/auto-update
@@ -67,11 +69,13 @@ cp /bin/true /usr/bin/systemctl
 install() { echo "-- $1"; : > /tmp/asked; dpkg -i "$2" 2>&1 | grep -o '^svc was.*\\|svc: this release.*' || true; cat /tmp/asked; }
 install new ${first}
 install upgrade ${second}
+cp ${join(folder, "current.db")} /var/lib/svc/index.db
+install "with this format" ${first}
 cp ${join(folder, "older.db")} /var/lib/svc/index.db
-install "with another format" ${first}
+install "with another format" ${second}
 # A file with a hole has the size of its end.
 truncate -s 8T /var/lib/svc/index.db
-install "without space" ${second}
+install "without space" ${first}
 dpkg-query -W -f '\${Version}\n' svc`,
       folder,
     );
@@ -80,13 +84,15 @@ dpkg-query -W -f '\${Version}\n' svc`,
       "start svc.service",
       "-- upgrade",
       "restart svc.service",
+      "-- with this format",
+      "restart svc.service",
       "-- with another format",
       "svc was not restarted: its next start builds the index in a new format, and serves nothing until that is done.",
       "-- without space",
       expect.stringMatching(
         /^svc: this release builds the index in a new format, which needs 5[.\d]+ MiB of free space in \/var\/lib\/svc\. There are \d+ MiB\. Nothing was changed/,
       ),
-      "0.0.1",
+      "0.0.2",
     ]);
     expect(exitCode).toBe(0);
   }, 180_000);
