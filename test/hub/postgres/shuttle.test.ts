@@ -84,13 +84,16 @@ test.skipIf(!HAS_POSTGRES)(
     await using hub = await serveIndex(index, chain.endsAt);
     await database.query(MESSAGES_TABLE);
     await using cleanup = new AsyncDisposableStack();
-    const db = shuttle.getDbClient(database.url);
+    const db = shuttle.getDbClient(`${database.url}?application_name=shuttle`);
     const hubClient = shuttle.getHubClient(hub.address, { ssl: false });
     const queue = shuttle.RedisClient.create(redis.url);
     cleanup.defer(async () => {
       hubClient.client.close();
       queue.client.disconnect();
       await db.destroy();
+      // Its pool does not wait for its connections to end. One that the end of the database ended would emit an error.
+      const open = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'shuttle'";
+      while ((await database.query(open)).length > 0) await Bun.sleep(10);
     });
     cleanup.defer(async () => {
       await index?.stop();
