@@ -26,7 +26,6 @@ const PACE = {
   roomPollMs: 4,
   stallMs: 500,
   rateRecoveryMs: 1,
-  // No test waits for it: a call that is not answered is held by a fault.
   callTimeoutMs: 60_000,
 };
 
@@ -46,6 +45,8 @@ export interface FollowedIndexOptions {
   readonly fids?: ReadonlySet<number>;
   /** A silent stream is stalled after so long. Too short a time would fail on a busy machine. */
   readonly stallMs?: number;
+  /** A call that an upstream holds is repeated after so long. By default longer than a test: a busy machine must not end a call. */
+  readonly callTimeoutMs?: number;
   /** Returns the fault of the nth commit, if any. */
   readonly commitFault?: (commit: number) => CommitFault | undefined;
 }
@@ -123,7 +124,11 @@ export class FollowedIndex {
       clock: this.#clock,
       fids: this.fids,
       calls: callsAtOnce(8),
-      timings: { ...PACE, stallMs: this.#options.stallMs ?? PACE.stallMs },
+      timings: {
+        ...PACE,
+        stallMs: this.#options.stallMs ?? PACE.stallMs,
+        callTimeoutMs: this.#options.callTimeoutMs ?? PACE.callTimeoutMs,
+      },
       onFault: (what, cause) => this.faults.push(`${what}: ${cause}`),
       onPeerError: ({ reason }) => this.peerErrors.push(reason),
       onRefused: ({ reason }) => this.refusals.push(reason),

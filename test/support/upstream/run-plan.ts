@@ -56,6 +56,8 @@ export async function runPlan<Result>(
     node,
     url: server.url,
     nowSecs: chain.endsAt,
+    // A plan holds calls, and one that a busy machine ends is repeated as well.
+    callTimeoutMs: 1500,
     commitFault: (commit) => script.onCommit(commit),
     ...(fids ? { fids } : { checks }),
   });
