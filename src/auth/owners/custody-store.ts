@@ -69,8 +69,8 @@ export interface CustodyStore {
    * Records that the owner of an fid acts by a custody address. Returns false, without a change, if one of a later position has acted, or
    * another one of the same position, and that act may be ahead.
    *
-   * If the index of this node still lacks an event by which an owner has acted at another node when that act is no longer ahead, one of
-   * the two is lied to. Acts at the other node then count at no node whose index lacks their event, so a lie cannot block the owner again.
+   * If this node's index still lacks the event of an owner who acted at another node, and that act is no longer ahead, an upstream lies
+   * to one of the two nodes. Acts at the other node then count at no node whose index lacks their event, so a lie cannot block the owner again.
    *
    * @param knownTo the event up to which the index of this node knows the owners.
    */

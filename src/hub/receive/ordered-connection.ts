@@ -19,7 +19,7 @@ export interface OrderedConnectionOptions {
   readonly key: unknown;
   /** What the client does not read. The connection is lost when the hold cannot grow. */
   readonly unsent: Hold;
-  /** How long the client may read nothing that waits for it, and leave a connection open that has ended. */
+  /** Longest time without progress while bytes wait for the client, and until it closes a connection that has ended. */
   readonly stallTimeoutMs: number;
 }
 
@@ -49,7 +49,7 @@ export class OrderedConnection extends Duplex {
     this.#socket = socket;
     this.#options = options;
     this.#place = options.order.open(options.key, {
-      // As `push` does for a reader that listens, in a fifth of the time.
+      // Has the effect of `push` on a flowing stream, in a fifth of the time.
       forward: (bytes) => void this.emit("data", bytes),
       end: () => this.push(null),
       pause: () => this.#readIf({ isPaused: true }),

@@ -46,7 +46,7 @@ export interface ConfirmByChainDeps {
 
 /** Confirms by the chain, and knows where its findings differ from the index. */
 export type ConfirmByChain = ConfirmRpc & {
-  /** Returns what the chain's last finding differed in. */
+  /** Returns what the chain disputed last. */
   disputes(): readonly Dispute[];
   /** Asks again about the dispute that was asked about longest ago, because no decision may ever do that. */
   recheck(): Promise<void>;
@@ -80,7 +80,7 @@ export function createConfirmByChain(deps: ConfirmByChainDeps): ConfirmByChain {
     { readonly of: string; readonly outcome: Confirmed<unknown>; readonly untilMs: number }
   >();
   const asking = new Map<string, Promise<Confirmed<unknown>>>();
-  /** The questions to which the chain's finding is another than that of the index, by name, in the order in which they were asked. */
+  /** Questions on which the chain and the index disagree, by name, the least recently asked first. */
   const disputes = new Map<string, Question>();
   /** The newest block that the chain has had at any time. */
   let knownHead = 0;
@@ -205,7 +205,7 @@ export function createConfirmByChain(deps: ConfirmByChainDeps): ConfirmByChain {
           return { outcome: { isConfirmed: true, value: true }, forMs: CONFIRMED_MS };
         }
         const found = await otherwise(stored, () => false);
-        // A key that the index has removed meanwhile is not disputed any more.
+        // The index may have removed the key in the meantime, which ends the dispute.
         note(question, found.outcome.isConfirmed && isAdded(last));
         return found;
       });

@@ -50,7 +50,7 @@ export async function sampleEvents({
   }
 }
 
-/** Asks the chain again about what its findings differ in, as often as nodes are compared about a disputed fid. */
+/** Asks the chain again about disputes, as often as nodes are compared about a disputed fid. */
 export async function recheckDisputes({
   chain,
   timings,
